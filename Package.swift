@@ -1,0 +1,86 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings of every target of ours: a warning is an error, imports are explicit about their visibility.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
+func tool(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A C library of the distribution: module map and shim in `Sources/CModules/<name>`, found through pkg-config.
+func library(_ name: String, pkgConfig: String? = nil, apt: [String]) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/CModules/\(name)", pkgConfig: pkgConfig, providers: [.apt(apt)])
+}
+
+let package = Package(
+    name: "gantry",
+    products: [
+        .library(name: "ProducerKit", targets: ["ProducerKit"]),
+        .library(name: "StudioKit", targets: ["StudioKit"]),
+        .executable(name: "gantry-producer", targets: ["gantry-producer"]),
+        .executable(name: "gantry-studio", targets: ["gantry-studio"]),
+    ],
+    targets: [
+        // C libraries. Each is imported by exactly one Swift target.
+        library("CLinux", apt: ["libc6-dev"]),
+        library("COpenSSL", pkgConfig: "openssl", apt: ["libssl-dev"]),
+        library("CSQLite", pkgConfig: "sqlite3", apt: ["libsqlite3-dev"]),
+        library("CX264", pkgConfig: "x264", apt: ["libx264-dev"]),
+        library("COpus", pkgConfig: "opus", apt: ["libopus-dev"]),
+        library(
+            "CLibAV", pkgConfig: "libavformat",
+            apt: ["libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"]),
+        library("CYUV", apt: ["libyuv-dev"]),
+        library("CQREncode", pkgConfig: "libqrencode", apt: ["libqrencode-dev"]),
+        library("CZBar", pkgConfig: "zbar", apt: ["libzbar-dev"]),
+
+        // The direction of dependency is downwards only; the two kits never import each other.
+        module("GantryCore"),
+        module("GantryPlatform", ["GantryCore", "CLinux"]),
+        module("GantryTrust", ["GantryCore", "GantryPlatform", "COpenSSL", "CSQLite"]),
+        module("GantryTransport", ["GantryCore", "GantryPlatform", "GantryTrust"]),
+        module(
+            "GantryMedia",
+            ["GantryCore", "GantryPlatform", "CX264", "COpus", "CLibAV", "CYUV", "CQREncode", "CZBar"]),
+        module("ProducerKit", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"]),
+        module("StudioKit", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"]),
+        module("CommandLineKit", ["GantryCore", "GantryPlatform"]),
+        tool("gantry-producer", ["ProducerKit", "CommandLineKit", "GantryCore", "GantryMedia", "GantryPlatform"]),
+        tool("gantry-studio", ["StudioKit", "CommandLineKit", "GantryCore", "GantryMedia", "GantryPlatform"]),
+
+        .target(
+            name: "GantryTestSupport",
+            dependencies: ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"],
+            path: "Tests/GantryTestSupport", swiftSettings: strict),
+        tests("GantryCoreTests", ["GantryCore", "GantryTestSupport"]),
+        tests("GantryPlatformTests", ["GantryCore", "GantryPlatform", "GantryTestSupport"]),
+        tests("GantryTrustTests", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTestSupport"]),
+        tests(
+            "GantryTransportTests",
+            ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryTestSupport"]),
+        tests("GantryMediaTests", ["GantryCore", "GantryPlatform", "GantryMedia", "GantryTestSupport"]),
+        tests("CommandLineKitTests", ["CommandLineKit", "GantryCore", "GantryPlatform", "GantryTestSupport"]),
+        tests(
+            "EndToEndTests",
+            [
+                "ProducerKit", "StudioKit", "GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport",
+                "GantryMedia", "GantryTestSupport",
+            ]),
+    ],
+    swiftLanguageModes: [.v6]
+)

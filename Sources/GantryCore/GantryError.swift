@@ -1,0 +1,105 @@
+/// The one error of the package: a code for programs, a message for people, and what lay behind it.
+///
+/// The message says what happened and what to do next, in one or two sentences, and never contains a secret or
+/// unchecked text of a peer. It is what the tools print.
+public struct GantryError: Error, Sendable, CustomStringConvertible {
+    public let code: Code
+    /// What happened and what mends it.
+    public let message: String
+    /// The failure underneath, as its own words (a library's or the kernel's text), or nil.
+    public let cause: String?
+
+    public init(_ code: Code, _ message: String, cause: String? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    public var description: String {
+        guard let cause, !cause.isEmpty else { return message }
+        return "\(message) (\(cause))"
+    }
+
+    /// A number in a range by subject: 100 general, 200 pairing, 300 transport, 400 USB, 500 source, 600 codec,
+    /// 700 output. Numbers are never reused.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+        init(_ rawValue: Int) { self.rawValue = rawValue }
+    }
+}
+
+extension GantryError.Code {
+    // General
+    /// Something inside failed that no input explains.
+    public static let general = Self(100)
+    /// A value that was given cannot be used.
+    public static let invalidArgument = Self(101)
+    /// The call does not fit the state, for example `start` twice.
+    public static let invalidState = Self(102)
+    public static let cancelled = Self(103)
+    public static let timeout = Self(104)
+    /// The one thing of its kind is in use already.
+    public static let busy = Self(105)
+    /// The state folder cannot be used: permissions, owner, a link.
+    public static let stateFolder = Self(110)
+    /// The store of paired devices cannot be read or written.
+    public static let store = Self(111)
+    /// The identity key cannot be read, made or trusted.
+    public static let identity = Self(112)
+    /// No device of that name or key is in the store.
+    public static let unknownDevice = Self(113)
+
+    // Pairing
+    /// Not a Gantry code, cut short, or damaged.
+    public static let pairingCodeInvalid = Self(200)
+    /// A code of another version.
+    public static let pairingCodeVersion = Self(201)
+    public static let noStudioAnswered = Self(202)
+    public static let pairingDeclined = Self(203)
+    public static let pairingCancelled = Self(204)
+    public static let pairingTimeout = Self(205)
+    /// The code of this very installation.
+    public static let pairingCodeOwn = Self(206)
+    public static let pairingCodeExpired = Self(207)
+    /// The other end did not know the secret, or is not who the code names.
+    public static let pairingProof = Self(208)
+
+    // Transport
+    public static let cannotConnect = Self(300)
+    public static let portInUse = Self(301)
+    /// The peer is not in the store, or does not have us in its own.
+    public static let notPaired = Self(302)
+    /// The peer has removed this device.
+    public static let unpairedByPeer = Self(303)
+    public static let versionMismatch = Self(304)
+    /// The peer broke the protocol.
+    public static let protocolError = Self(305)
+    /// The connection was lost: no goodbye came.
+    public static let peerLost = Self(306)
+    /// The peer answered and said no (busy, declined, not ready).
+    public static let rejected = Self(307)
+    public static let tls = Self(308)
+    /// Another key answered than the one that is paired.
+    public static let wrongPeer = Self(309)
+
+    // Source
+    public static let sourceNotFound = Self(500)
+    /// Damaged, truncated, or not a media file.
+    public static let sourceUnreadable = Self(501)
+    public static let sourceHasNoMedia = Self(502)
+    public static let unsupportedCodec = Self(503)
+
+    // Codec
+    public static let encoder = Self(600)
+    public static let decoder = Self(601)
+
+    // Output
+    /// The folder does not exist, or may not be written.
+    public static let outputNotWritable = Self(700)
+    /// No room is left on the device.
+    public static let outputFull = Self(701)
+    public static let outputFailed = Self(702)
+    /// The reader of a pipe has gone.
+    public static let outputClosed = Self(703)
+}

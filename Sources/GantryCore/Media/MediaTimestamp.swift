@@ -1,0 +1,36 @@
+/// A point on the producer's monotonic clock, in microseconds (`CLOCK_MONOTONIC`; its zero is arbitrary).
+public struct MediaTimestamp: Hashable, Comparable, Sendable {
+    public var microseconds: Int64
+
+    public init(microseconds: Int64) { self.microseconds = microseconds }
+
+    public static func < (a: Self, b: Self) -> Bool { a.microseconds < b.microseconds }
+
+    /// Wraps around instead of trapping: stamps come from peers.
+    public static func - (a: Self, b: Self) -> MediaDuration {
+        MediaDuration(microseconds: a.microseconds &- b.microseconds)
+    }
+    public static func + (a: Self, d: MediaDuration) -> Self { Self(microseconds: a.microseconds &+ d.microseconds) }
+    public static func - (a: Self, d: MediaDuration) -> Self { Self(microseconds: a.microseconds &- d.microseconds) }
+}
+
+/// A signed span of time in microseconds.
+public struct MediaDuration: Hashable, Comparable, Sendable {
+    public var microseconds: Int64
+
+    public init(microseconds: Int64) { self.microseconds = microseconds }
+    public static func microseconds(_ n: Int64) -> Self { Self(microseconds: n) }
+    public static func milliseconds(_ n: Int64) -> Self { Self(microseconds: n &* 1000) }
+    public static func seconds(_ n: Int64) -> Self { Self(microseconds: n &* 1_000_000) }
+
+    public static let zero = Self(microseconds: 0)
+
+    /// In milliseconds, for people.
+    public var milliseconds: Double { Double(microseconds) / 1000 }
+    /// In seconds, for people.
+    public var seconds: Double { Double(microseconds) / 1_000_000 }
+
+    public static func < (a: Self, b: Self) -> Bool { a.microseconds < b.microseconds }
+    public static func + (a: Self, b: Self) -> Self { Self(microseconds: a.microseconds &+ b.microseconds) }
+    public static func - (a: Self, b: Self) -> Self { Self(microseconds: a.microseconds &- b.microseconds) }
+}

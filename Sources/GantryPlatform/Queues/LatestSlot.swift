@@ -1,0 +1,68 @@
+package import GantryCore
+
+/// Room for one value between two threads; a newer one replaces an older one that was not taken yet.
+///
+/// For video: the newest frame wins, what it displaced is counted. Putting never blocks.
+package final class LatestSlot<Value: Sendable>: @unchecked Sendable {  // All state is guarded by `condition`.
+    private let condition = Condition()
+    private var value: Value?
+    private var isClosed = false
+    private var dropped = 0
+
+    package init() {}
+
+    /// False when the slot is closed: the value was not taken in.
+    @discardableResult
+    package func put(_ newValue: Value) -> Bool {
+        condition.withLock {
+            if isClosed { return false }
+            if value != nil { dropped += 1 }
+            value = newValue
+            condition.broadcast()
+            return true
+        }
+    }
+
+    /// Waits for a value and takes it. Nil once closed, or when `deadline` has passed.
+    package func take(until deadline: MediaTimestamp? = nil) -> Value? {
+        condition.withLock {
+            while value == nil && !isClosed {
+                guard let deadline else {
+                    condition.wait()
+                    continue
+                }
+                if !condition.wait(until: deadline) { break }
+            }
+            defer {
+                value = nil
+                condition.broadcast()
+            }
+            return value
+        }
+    }
+
+    /// Waits until the slot is empty: for sources that can wait (a file), so that nothing is dropped. False when
+    /// `deadline` passed or the slot was closed.
+    package func waitUntilTaken(until deadline: MediaTimestamp) -> Bool {
+        condition.withLock {
+            while value != nil && !isClosed {
+                if !condition.wait(until: deadline) { return false }
+            }
+            return !isClosed
+        }
+    }
+
+    /// Values that were replaced before anyone took them.
+    package var droppedCount: Int { condition.withLock { dropped } }
+
+    /// Wakes everyone; a value that waits is let go.
+    package func close() {
+        condition.withLock {
+            isClosed = true
+            value = nil
+            condition.broadcast()
+        }
+    }
+
+    package var closed: Bool { condition.withLock { isClosed } }
+}

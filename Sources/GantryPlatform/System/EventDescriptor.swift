@@ -1,0 +1,31 @@
+import CLinux
+package import GantryCore
+import Glibc
+
+/// An eventfd: wakes a thread that sits in `poll`. Any thread may signal.
+package final class EventDescriptor: Sendable {
+    private let descriptor: FileDescriptor
+    /// For `poll` with POLLIN.
+    package var rawValue: CInt { descriptor.rawValue }
+
+    package init() throws(GantryError) {
+        do throws(SystemError) {
+            descriptor = FileDescriptor(
+                takingOwnership: try syscall("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) })
+        } catch {
+            throw GantryError(
+                .general, "No more files can be opened. Raise the limit with: ulimit -n 4096", cause: error.description)
+        }
+    }
+
+    package func signal() {
+        var one: UInt64 = 1
+        _ = write(descriptor.rawValue, &one, 8)
+    }
+
+    /// Takes back all signals so far; `poll` sleeps again.
+    package func clear() {
+        var count: UInt64 = 0
+        _ = read(descriptor.rawValue, &count, 8)
+    }
+}
