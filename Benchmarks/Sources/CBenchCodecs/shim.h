@@ -1,0 +1,4 @@
+#pragma once
+#include <libavcodec/avcodec.h>
+#include <stdint.h>
+#include <x264.h>

@@ -1,0 +1,330 @@
+package import GantryCore
+package import GantryPlatform
+package import GantryTrust
+import Glibc
+
+/// One TLS 1.3 connection over a `Link` that carries `gantry` frames, with an I/O thread of its own.
+///
+/// Sending is possible from any thread and never blocks: messages go into a bounded queue by priority, the I/O thread
+/// encrypts them one fragment at a time when the link has room. Receiving happens on the I/O thread.
+package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` by `lock`; the rest: I/O thread only.
+    package struct Configuration {
+        package var role: TLSRole
+        package var alpn: String
+        /// Label for the TLS exporter (RFC 8446 section 7.5) that `CarrierPeer.exporter` is made with, or nil.
+        package var exporterLabel: String?
+        /// How long the handshake may take.
+        package var handshakeLimit: MediaDuration
+        package var threadName: String
+
+        package init(
+            role: TLSRole, alpn: String, exporterLabel: String? = nil, handshakeLimit: MediaDuration = .seconds(5),
+            threadName: String
+        ) {
+            self.role = role
+            self.alpn = alpn
+            self.exporterLabel = exporterLabel
+            self.handshakeLimit = handshakeLimit
+            self.threadName = threadName
+        }
+    }
+
+    private enum Ending {
+        case none
+        /// Send what waits, then close.
+        case afterSending
+        case now
+    }
+
+    private let link: any Link
+    private let configuration: Configuration
+    private let engine: TLSEngine
+    private let wake: EventDescriptor
+    private let lock = Lock()
+    private var queue = OutgoingQueue()
+    private var ending = Ending.none
+    private var thread: NamedThread?
+
+    // I/O thread only.
+    private var decoder = FrameDecoder()
+    private let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    private let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+    private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
+    private var outgoingStart = 0
+    private var outgoingEnd = 0
+    private var isEstablished = false
+
+    /// - Throws: `tls`, `general` when there are no more descriptors.
+    package init(
+        link: any Link, identity: Identity, configuration: Configuration,
+        verifier: @escaping @Sendable (KeyID) -> TrustDecision
+    ) throws(GantryError) {
+        self.link = link
+        self.configuration = configuration
+        wake = try EventDescriptor()
+        engine = try TLSEngine(
+            role: configuration.role, identity: identity, alpn: configuration.alpn, verifier: verifier)
+    }
+
+    deinit {
+        incoming.deallocate()
+        plain.deallocate()
+        outgoing.deallocate()
+    }
+
+    /// Starts the I/O thread, which holds `handler` until `carrierClosed`.
+    package func start(handler: any CarrierHandler) throws(GantryError) {
+        thread = try NamedThread(configuration.threadName) { [self] in run(handler) }
+    }
+
+    /// Waits for the end of the I/O thread. Not on that thread.
+    package func join() { thread?.join() }
+
+    /// The other end for people.
+    package var peerAddress: String { link.peerAddress }
+}
+
+// MARK: - Sending, from any thread
+
+extension SecureCarrier {
+    /// False when the connection is ending, or its control queue is full (then it is closed: the peer does not read).
+    @discardableResult
+    package func send(_ message: ControlMessage, channel: UInt16 = 0) -> Bool {
+        let isData = message.type == .data
+        let entry = OutgoingQueue.Message(
+            type: message.type, channel: channel, flags: [], content: .bytes(message.encode()))
+        return push(entry, class: isData ? .data : .control)
+    }
+
+    /// Sends a video or audio packet, which must not be written to any more. False when there is no room: the packet
+    /// is not sent, and for video a key frame must follow.
+    @discardableResult
+    package func send(_ packet: MediaPacket, channel: UInt16) -> Bool {
+        let isVideo = packet.codec.isVideo
+        let entry = OutgoingQueue.Message(
+            type: isVideo ? .video : .audio, channel: channel, flags: packet.header.isKey && isVideo ? .key : [],
+            content: .packet(packet))
+        return push(entry, class: isVideo ? .video : .audio)
+    }
+
+    private func push(_ message: OutgoingQueue.Message, class: OutgoingQueue.Class) -> Bool {
+        let pushed = lock.withLock { ending == .none && queue.push(message, class: `class`) }
+        if pushed { wake.signal() }
+        return pushed
+    }
+
+    /// Video that waits here, in bytes and in access units: what the frame gate looks at.
+    package var videoBacklog: (bytes: Int, count: Int) {
+        lock.withLock { (queue.videoBytes, queue.videoCount) }
+    }
+
+    /// Closes the connection, at once or when all that was sent before has left.
+    package func close(afterSending: Bool = true) {
+        lock.withLock { if ending != .now { ending = afterSending ? .afterSending : .now } }
+        wake.signal()
+    }
+
+    /// The peer has been accepted: from now on all messages are let in, not only HELLO and BYE.
+    ///
+    /// On the I/O thread, from a handler.
+    package func permitAllMessages() { decoder.isBeforeAuthorisation = false }
+}
+
+// MARK: - The I/O thread
+
+extension SecureCarrier {
+    /// How long a closing connection may take to send what waits.
+    private static let lingerLimit = MediaDuration.seconds(1)
+    /// How long the other end may take to close its direction after ours.
+    private static let drainLimit = MediaDuration.milliseconds(250)
+
+    private func run(_ handler: any CarrierHandler) {
+        var failure: GantryError?
+        do throws(GantryError) {
+            try exchange(handler)
+        } catch {
+            failure = error
+        }
+        lock.withLock {
+            ending = .now
+            queue.removeAll()
+        }
+        engine.close()
+        flushLastBytes()
+        drainUntilClosed()
+        link.close()
+        handler.carrierClosed(failure)
+    }
+
+    /// Returns when the connection has ended in order.
+    private func exchange(_ handler: any CarrierHandler) throws(GantryError) {
+        let handshakeEnd = MonotonicClock.now() + configuration.handshakeLimit
+        var lingerEnd: MediaTimestamp?
+        try advance(handler)
+        while true {
+            let wantsRoom = try pump(handler)
+            let state = lock.withLock { (ending, queue.isEmpty) }
+            let now = MonotonicClock.now()
+            switch state.0 {
+            case .none: break
+            case .now: return
+            case .afterSending:
+                let end = lingerEnd ?? now + Self.lingerLimit
+                lingerEnd = end
+                if (state.1 && !wantsRoom) || now >= end || !isEstablished { return }
+            }
+            var deadline = lingerEnd
+            if isEstablished {
+                deadline = earlier(deadline, handler.carrierDeadline(now: now))
+            } else {
+                guard now < handshakeEnd else {
+                    throw GantryError(.timeout, "The other end did not complete the TLS handshake in time.")
+                }
+                deadline = handshakeEnd
+            }
+            // What the handler sent just now must not wait for the next event.
+            if !wantsRoom, lock.withLock({ !queue.isEmpty }) { continue }
+            if try wait(wantsRoom: wantsRoom, until: deadline), try !receive(handler) { return }
+        }
+    }
+
+    private func earlier(_ a: MediaTimestamp?, _ b: MediaTimestamp?) -> MediaTimestamp? {
+        guard let a else { return b }
+        guard let b else { return a }
+        return min(a, b)
+    }
+
+    /// True when the link has something to read.
+    private func wait(wantsRoom: Bool, until deadline: MediaTimestamp?) throws(GantryError) -> Bool {
+        var link = pollfd(fd: link.pollDescriptor, events: Int16(POLLIN), revents: 0)
+        if wantsRoom { link.events |= Int16(POLLOUT) }
+        let woken = pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0)
+        var timeout: CInt = -1
+        if let deadline {
+            let left = (deadline - MonotonicClock.now()).microseconds
+            timeout = left <= 0 ? 0 : CInt(clamping: (left + 999) / 1000)
+        }
+        var set = (link, woken)
+        withUnsafeMutablePointer(to: &set) { pointer in
+            pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { _ = poll($0, 2, timeout) }
+        }
+        if set.1.revents != 0 { wake.clear() }
+        return set.0.revents & ~Int16(POLLOUT) != 0
+    }
+
+    /// False at the end of the stream.
+    private func receive(_ handler: any CarrierHandler) throws(GantryError) -> Bool {
+        let transfer: FileDescriptor.Transfer
+        do throws(SystemError) {
+            transfer = try link.read(into: incoming)
+        } catch {
+            throw lost(error)
+        }
+        switch transfer {
+        case .wouldBlock: return true
+        case .endOfFile:
+            throw GantryError(.peerLost, "The other end closed the connection without a goodbye.")
+        case .bytes(let count):
+            try engine.receive(UnsafeRawBufferPointer(rebasing: incoming[..<count]))
+            return try advance(handler)
+        }
+    }
+
+    /// Takes the handshake on, then reads all plain text there is. False when the peer has closed in order.
+    @discardableResult
+    private func advance(_ handler: any CarrierHandler) throws(GantryError) -> Bool {
+        if !isEstablished {
+            guard try engine.advanceHandshake() else { return true }
+            guard let keyID = engine.peerKeyID, let publicKeyInfo = engine.peerPublicKeyInfo else {
+                throw GantryError(.tls, "The other end showed no key.")
+            }
+            var exporter: [UInt8] = []
+            if let label = configuration.exporterLabel {
+                exporter = try engine.exportKeyingMaterial(label: label, count: 32)
+            }
+            isEstablished = true
+            handler.carrierEstablished(
+                CarrierPeer(
+                    keyID: keyID, publicKeyInfo: publicKeyInfo, address: link.peerAddress, exporter: exporter))
+        }
+        while true {
+            switch try engine.readPlaintext(into: plain) {
+            case .needsInput: return true
+            case .closedByPeer: return false
+            case .bytes(let count):
+                try decoder.consume(UnsafeRawBufferPointer(rebasing: plain[..<count])) { chunk throws(GantryError) in
+                    try handler.carrierReceived(chunk)
+                }
+            }
+        }
+    }
+
+    /// Sends until nothing waits or the link has no room. True: there is more, wait for room.
+    private func pump(_ handler: any CarrierHandler) throws(GantryError) -> Bool {
+        while true {
+            if outgoingStart == outgoingEnd {
+                outgoingStart = 0
+                outgoingEnd = engine.drainCiphertext(into: outgoing)
+                if outgoingEnd == 0 {
+                    guard isEstablished else { return false }
+                    let count = lock.withLock { queue.nextFragment(into: plain) }
+                    if count == 0 { return false }
+                    try engine.writePlaintext(UnsafeRawBufferPointer(rebasing: plain[..<count]))
+                    continue
+                }
+            }
+            let transfer: FileDescriptor.Transfer
+            do throws(SystemError) {
+                transfer = try link.write(UnsafeRawBufferPointer(rebasing: outgoing[outgoingStart..<outgoingEnd]))
+            } catch {
+                try writingFailed(error, handler)
+                close(afterSending: false)
+                return false
+            }
+            switch transfer {
+            case .bytes(let count): outgoingStart += count
+            case .wouldBlock, .endOfFile: return true
+            }
+        }
+    }
+
+    /// The alert or close_notify that TLS still has to say, as far as the link takes it.
+    private func flushLastBytes() {
+        for _ in 0..<4 {
+            if outgoingStart == outgoingEnd {
+                outgoingStart = 0
+                outgoingEnd = engine.drainCiphertext(into: outgoing)
+                if outgoingEnd == 0 { return }
+            }
+            let rest = UnsafeRawBufferPointer(rebasing: outgoing[outgoingStart..<outgoingEnd])
+            guard case .bytes(let count)? = try? link.write(rest) else { return }
+            outgoingStart += count
+        }
+    }
+
+    /// Reads the other end's last words away. Closing a TCP socket with unread bytes sends a reset, and a reset can
+    /// destroy the alert or BYE that says why we close before the other end has read it.
+    private func drainUntilClosed() {
+        link.finishWriting()
+        let end = MonotonicClock.now() + Self.drainLimit
+        while MonotonicClock.now() < end {
+            var waiting = pollfd(fd: link.pollDescriptor, events: Int16(POLLIN), revents: 0)
+            let left = (end - MonotonicClock.now()).microseconds / 1000 + 1
+            guard poll(&waiting, 1, CInt(clamping: left)) > 0 else { continue }
+            guard case .bytes? = try? link.read(into: incoming) else { return }
+        }
+    }
+
+    /// The link takes no more: the reason may lie unread in front of us, an alert or a BYE.
+    private func writingFailed(_ error: SystemError, _ handler: any CarrierHandler) throws(GantryError) {
+        while case .bytes(let count)? = try? link.read(into: incoming) {
+            try engine.receive(UnsafeRawBufferPointer(rebasing: incoming[..<count]))
+            if try !advance(handler) { return }
+        }
+        throw lost(error)
+    }
+
+    private func lost(_ error: SystemError) -> GantryError {
+        GantryError(.peerLost, "The connection to \(link.peerAddress) was lost.", cause: error.reason)
+    }
+}

@@ -1,0 +1,52 @@
+import CLinux
+import GantryCore
+package import GantryPlatform
+import Glibc
+
+/// A `Link` over a stream socket.
+package final class SocketLink: Link {
+    private let socket: FileDescriptor
+    package let peerAddress: String
+
+    /// Takes a connected stream socket, makes it non-blocking and sets it up for low latency where it is TCP.
+    package init(takingOwnership socket: FileDescriptor, peerAddress: String) throws(SystemError) {
+        self.socket = socket
+        self.peerAddress = peerAddress
+        let flags = try syscall("fcntl(F_GETFL)") { fcntl(socket.rawValue, F_GETFL) }
+        try syscall("fcntl(F_SETFL)") { fcntl(socket.rawValue, F_SETFL, flags | O_NONBLOCK) }
+        SocketOptions.setLowLatency(socket.rawValue)
+    }
+
+    package var pollDescriptor: CInt { socket.rawValue }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {
+        try socket.read(into: buffer)
+    }
+
+    package func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {
+        // Not write(2): a closed peer must be an error here, not a SIGPIPE for the whole process.
+        do throws(SystemError) {
+            return .bytes(
+                try syscall("send") { send(socket.rawValue, buffer.baseAddress, buffer.count, CInt(MSG_NOSIGNAL)) })
+        } catch {
+            if error.errno == EAGAIN || error.errno == EWOULDBLOCK { return .wouldBlock }
+            throw error
+        }
+    }
+
+    package func finishWriting() { shutdown(socket.rawValue, CInt(SHUT_WR)) }
+    package func close() { shutdown(socket.rawValue, CInt(SHUT_RDWR)) }
+
+    /// Two ends in one process, through the kernel's socket pair: the same code path as TCP without a network.
+    package static func pair() throws(SystemError) -> (SocketLink, SocketLink) {
+        var descriptors: [CInt] = [-1, -1]
+        try syscall("socketpair") {
+            socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &descriptors)
+        }
+        let ends = descriptors.map { FileDescriptor(takingOwnership: $0) }
+        return (
+            try SocketLink(takingOwnership: ends[0], peerAddress: "pair:b"),
+            try SocketLink(takingOwnership: ends[1], peerAddress: "pair:a")
+        )
+    }
+}

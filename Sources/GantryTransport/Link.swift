@@ -1,0 +1,18 @@
+package import GantryPlatform
+
+/// An ordered, reliable byte stream in both directions, not blocking: TCP, a socket pair, later USB.
+///
+/// One thread reads and writes; `close` may come from any thread and wakes it.
+package protocol Link: AnyObject, Sendable {
+    /// For `poll`: POLLIN when `read` has something, POLLOUT when `write` has room.
+    var pollDescriptor: CInt { get }
+    /// The other end for people: "192.168.1.5:7787".
+    var peerAddress: String { get }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
+    func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
+    /// Nothing more will be written; the other end sees the end of the stream.
+    func finishWriting()
+    /// Ends both directions at once; what was written before still goes out.
+    func close()
+}

@@ -1,0 +1,53 @@
+import GantryCore
+import GantryMedia
+import GantryPlatform
+
+/// Collects PCM into packets, encodes them as Opus and hands them to every receiver.
+///
+/// One thread, "audio-encode", from `start` to `stop`.
+final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; encoder state: encoding thread.
+    /// About one second of 10 ms blocks; more means that the machine is stuck, and the oldest sound goes.
+    private let queue = BoundedQueue<AudioBlock>(capacity: 100)
+    private let packets = ReusePool<MediaPacket>(capacity: 160) { MediaPacket(capacity: 1500) }
+    private let subscribers = SubscriberList()
+    private let encoder: OpusAudioEncoder
+    private let format: AudioStreamFormat
+    private var thread: NamedThread?
+    private let lock = Lock()
+    private var sentCount = 0
+
+    // Encoding thread only.
+    private var packetizer: AudioPacketizer
+    private var sequence: UInt32 = 0
+    private let epoch: UInt16 = 1
+
+    init() throws(GantryError) {
+        encoder = try OpusAudioEncoder()
+        format = encoder.format
+        packetizer = AudioPacketizer(samplesPerPacket: encoder.format.samplesPerPacket, lookahead: encoder.lookahead)
+    }
+
+    func start() throws(GantryError) {
+        thread = try NamedThread("audio-encode") { [self] in run() }
+    }
+
+    func stop() {
+        queue.close()
+        thread?.join()
+        thread = nil
+    }
+
+    // MARK: Any thread
+
+    func enqueue(_ block: AudioBlock) { queue.pushDroppingOldest(block) }
+
+    func add(_ subscriber: any MediaSubscriber) {
+        subscriber.formatChanged(.audio(format), epoch: epoch)
+        subscribers.add(subscriber)
+    }
+
+    func remove(_ subscriber: any MediaSubscriber) { subscribers.remove(subscriber) }
+
+    var packetsSent: Int { lock.withLock { sentCount } }
+    var samplesPerPacket: Int { format.samplesPerPacket }
+}

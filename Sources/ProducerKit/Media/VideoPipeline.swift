@@ -1,0 +1,169 @@
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import Synchronization
+
+/// Takes the newest picture, encodes it once, and hands the access unit to every receiver.
+///
+/// One thread, "video-encode", from `start` to `stop`. While nobody receives, pictures are let go and no encoder runs.
+final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by `lock`; encoder state: encoding thread.
+    private let settings: ProducerConfiguration.VideoSettings
+    private let events: @Sendable (ProducerEvent) -> Void
+    private let slot = LatestSlot<Picture>()
+    private let packets = ReusePool<MediaPacket>(capacity: 48) { MediaPacket(capacity: 64 * 1024) }
+    private let subscribers = SubscriberList()
+    private let keyFrameWanted = Atomic<Bool>(false)
+    private var thread: NamedThread?
+
+    private let lock = Lock()
+    private var format: (VideoStreamFormat, epoch: UInt16)?
+    private var counters = ProducerStatistics()
+    private var encodeTimes = PercentileWindow(capacity: 512)
+
+    // Encoding thread only.
+    private var encoder: H264Encoder?
+    private var gate = FrameGate()
+    private var sequence: UInt32 = 0
+    private var epoch: UInt16 = 0
+    private var hasFailed = false
+
+    init(settings: ProducerConfiguration.VideoSettings, events: @escaping @Sendable (ProducerEvent) -> Void) {
+        self.settings = settings
+        self.events = events
+    }
+
+    func start() throws(GantryError) {
+        thread = try NamedThread("video-encode") { [self] in run() }
+    }
+
+    /// Ends the thread; a picture that waits is let go.
+    func stop() {
+        slot.close()
+        thread?.join()
+        thread = nil
+    }
+
+    // MARK: Any thread
+
+    /// Newest wins.
+    func enqueue(_ picture: Picture) {
+        lock.withLock { counters.framesEnqueued += 1 }
+        slot.put(picture)
+    }
+
+    /// Waits until the encoder has taken the last picture; false after `deadline`.
+    func waitForRoom(until deadline: MediaTimestamp) -> Bool { slot.waitUntilTaken(until: deadline) }
+
+    func requestKeyFrame() { keyFrameWanted.store(true, ordering: .relaxed) }
+
+    func add(_ subscriber: any MediaSubscriber) {
+        if let format = lock.withLock({ format }) {
+            subscriber.formatChanged(.video(format.0), epoch: format.epoch)
+        }
+        subscribers.add(subscriber)
+        requestKeyFrame()
+    }
+
+    func remove(_ subscriber: any MediaSubscriber) { subscribers.remove(subscriber) }
+
+    var statistics: ProducerStatistics {
+        lock.withLock {
+            var result = counters
+            result.framesReplaced = slot.droppedCount
+            result.encodeMicrosecondsP50 = Int(encodeTimes.percentile(50))
+            result.encodeMicrosecondsP95 = Int(encodeTimes.percentile(95))
+            return result
+        }
+    }
+
+    // MARK: Encoding thread
+
+    private func run() {
+        while let picture = slot.take() {
+            if hasFailed { continue }
+            do throws(GantryError) {
+                try handle(picture)
+            } catch {
+                hasFailed = true
+                encoder = nil
+                events(.failed(error))
+            }
+        }
+        encoder = nil
+    }
+
+    private func handle(_ picture: Picture) throws(GantryError) {
+        let receivers = subscribers.snapshot
+        guard !receivers.isEmpty else {
+            encoder = nil
+            return
+        }
+        try prepareEncoder(for: picture)
+        var ready = 0
+        for receiver in receivers {
+            let backlog = receiver.subscriber.videoBacklog
+            if gate.permits(backlogBytes: backlog.bytes, backlogCount: backlog.count) { ready += 1 }
+        }
+        guard ready > 0, let encoder, let packet = packets.take() else {
+            lock.withLock { counters.framesSkipped += 1 }
+            return
+        }
+        let forceKey = keyFrameWanted.exchange(false, ordering: .relaxed)
+        let start = MonotonicClock.now()
+        try encoder.encode(picture, forceKey: forceKey, into: packet)
+        packet.arrivalTime = MonotonicClock.now()
+        packet.duration = settings.frameRate.frameDuration
+        packet.header.sequence = sequence
+        packet.header.epoch = epoch
+        sequence &+= 1
+        gate.encoded(bytes: packet.count)
+        deliver(packet, to: receivers)
+        lock.withLock {
+            encodeTimes.add(Int32(clamping: (packet.arrivalTime - start).microseconds))
+            counters.framesSent += 1
+            counters.videoBytes += packet.count
+        }
+    }
+
+    private func deliver(_ packet: MediaPacket, to receivers: [SubscriberList.Entry]) {
+        for receiver in receivers {
+            if receiver.awaitsKeyFrame && !packet.header.isKey {
+                requestKeyFrame()
+                continue
+            }
+            let backlog = receiver.subscriber.videoBacklog
+            let permitted = gate.permits(backlogBytes: backlog.bytes, backlogCount: backlog.count)
+            receiver.awaitsKeyFrame = !(permitted && receiver.subscriber.send(packet))
+        }
+    }
+
+    private func prepareEncoder(for picture: Picture) throws(GantryError) {
+        let width = picture.width & ~1
+        let height = picture.height & ~1
+        if let format = lock.withLock({ format }), encoder != nil, format.0.width == width,
+            format.0.height == height, format.0.color == picture.color
+        {
+            return
+        }
+        let bitrate =
+            settings.bitrate
+            ?? H264EncoderConfiguration.defaultBitrate(width: width, height: height, frameRate: settings.frameRate)
+        let configuration = H264EncoderConfiguration(
+            width: width, height: height, frameRate: settings.frameRate, bitrate: bitrate, color: picture.color)
+        let encoder = try H264Encoder(configuration: configuration)
+        self.encoder = encoder
+        gate = FrameGate()
+        let new = VideoStreamFormat(
+            codec: .h264, width: width, height: height, frameRate: settings.frameRate, color: picture.color,
+            parameterSets: encoder.parameterSets)
+        let isNew = lock.withLock {
+            if let format, format.0 == new { return false }
+            epoch &+= 1
+            format = (new, epoch)
+            return true
+        }
+        guard isNew else { return }
+        for receiver in subscribers.snapshot { receiver.subscriber.formatChanged(.video(new), epoch: epoch) }
+        events(.videoFormat(width: width, height: height, bitrate: bitrate))
+    }
+}

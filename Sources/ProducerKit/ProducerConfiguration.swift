@@ -1,0 +1,53 @@
+public import GantryCore
+public import GantryTransport
+
+/// What a `ProducerController` is made with.
+public struct ProducerConfiguration: Sendable {
+    /// The name that studios show. At most 64 bytes; nil: the host's name.
+    public var name: String?
+    /// The TCP port that studios dial; 0 lets the system choose.
+    public var port: UInt16
+    /// Where identity and paired devices are kept. Nil: `GANTRY_STATE_DIR`, or `gantry` in the user's state folder.
+    public var stateDirectory: String?
+    /// Nil: no video stream is offered.
+    public var video: VideoSettings?
+    /// Nil: no audio stream is offered.
+    public var audio: AudioSettings?
+
+    public init(
+        name: String? = nil, port: UInt16 = Endpoint.defaultPort, stateDirectory: String? = nil,
+        video: VideoSettings? = VideoSettings(), audio: AudioSettings? = AudioSettings()
+    ) {
+        self.name = name
+        self.port = port
+        self.stateDirectory = stateDirectory
+        self.video = video
+        self.audio = audio
+    }
+
+    public struct VideoSettings: Sendable {
+        /// The nominal rate of what `enqueueVideo` will be given; it decides how many bits a frame may have.
+        public var frameRate: FrameRate
+        /// Bits a second; nil: by size and rate.
+        public var bitrate: Int?
+        /// Shown to studios: "camera", a file's name.
+        public var sourceName: String
+        public var sourceType: SourceType
+
+        public init(
+            frameRate: FrameRate = .fps30, bitrate: Int? = nil, sourceName: String = "video",
+            sourceType: SourceType = .custom
+        ) {
+            self.frameRate = frameRate
+            self.bitrate = bitrate
+            self.sourceName = sourceName
+            self.sourceType = sourceType
+        }
+    }
+
+    public struct AudioSettings: Sendable {
+        public var sourceName: String
+
+        public init(sourceName: String = "audio") { self.sourceName = sourceName }
+    }
+}

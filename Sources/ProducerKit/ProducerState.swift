@@ -1,0 +1,33 @@
+public import GantryCore
+
+/// Whether a producer runs, and who receives.
+public enum ProducerState: Sendable, Equatable {
+    case notRunning
+    /// Running; nobody receives.
+    case notConnected
+    /// Running; these studios receive.
+    case active([ProducerPeer])
+}
+
+/// A studio that is connected.
+public struct ProducerPeer: Sendable, Equatable {
+    public let keyID: KeyID
+    /// Safe to print.
+    public let name: String
+    public let address: String
+}
+
+/// What happens to a producer, in order.
+public enum ProducerEvent: Sendable {
+    case started(port: UInt16)
+    case connected(ProducerPeer)
+    /// A connection ended; the error is nil after a goodbye.
+    case disconnected(ProducerPeer, GantryError?)
+    /// Someone who is not paired, or not compatible, was turned away.
+    case refused(address: String, GantryError)
+    /// Encoding began, or goes on with another size.
+    case videoFormat(width: Int, height: Int, bitrate: Int)
+    /// Encoding failed for good; sound goes on.
+    case failed(GantryError)
+    case stopped
+}

@@ -1,0 +1,18 @@
+/// What a producer has done since `start`.
+public struct ProducerStatistics: Sendable, Equatable {
+    /// Frames given to `enqueueVideo`.
+    public var framesEnqueued = 0
+    /// Frames encoded and handed to at least one connection.
+    public var framesSent = 0
+    /// Frames replaced by a newer one before the encoder took them.
+    public var framesReplaced = 0
+    /// Frames not encoded because a link was behind.
+    public var framesSkipped = 0
+    /// Bytes of coded video.
+    public var videoBytes = 0
+    public var audioPacketsSent = 0
+    /// Encoding time of a frame over the last 512, in microseconds.
+    public var encodeMicrosecondsP50 = 0
+    public var encodeMicrosecondsP95 = 0
+    public var connections = 0
+}

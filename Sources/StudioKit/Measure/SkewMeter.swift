@@ -1,0 +1,58 @@
+package import GantryCore
+import GantryMedia
+package import GantryPlatform
+
+/// Measures by content how far sound and picture of the test pattern are apart: the presentation time of each click
+/// against that of the picture that carries the flash of the same second.
+///
+/// Positive: the sound comes late.
+package final class SkewMeter: VideoOutput, AudioOutput, @unchecked Sendable {  // All state is guarded by `lock`.
+    private let lock = Lock()
+    private var detector = ClickDetector()
+    private var clicks: [MediaTimestamp] = []
+    private var flashes: [MediaTimestamp] = []
+    private var lastWasFlash = false
+    private var window = PercentileWindow(capacity: 256)
+
+    package init() {}
+
+    package func receive(_ frame: VideoFrame) {
+        let isFlash = TestPatternMarks.hasFlash(frame.picture)
+        lock.withLock {
+            if isFlash && !lastWasFlash { note(&flashes, frame.presentationTime) }
+            lastWasFlash = isFlash
+        }
+    }
+
+    package func receive(_ samples: UnsafeBufferPointer<Float>, presentationTime: MediaTimestamp) {
+        lock.withLock {
+            detector.feed(samples, presentationTime: presentationTime) { time in note(&clicks, time) }
+        }
+    }
+
+    package func videoEnded() {}
+    package func audioEnded() {}
+
+    /// Median skew in microseconds, and of how many seconds; nil before the first pair.
+    package var median: (microseconds: Int, count: Int)? {
+        lock.withLock { window.count > 0 ? (Int(window.percentile(50)), window.count) : nil }
+    }
+
+    /// Keeps the last few marks of a kind and looks for partners within half a second.
+    private func note(_ list: inout [MediaTimestamp], _ time: MediaTimestamp) {
+        if list.count >= 4 { list.removeFirst() }
+        list.append(time)
+        while let click = clicks.first, let flash = flashes.first {
+            let skew = (click - flash).microseconds
+            if skew > 500_000 {
+                flashes.removeFirst()
+            } else if skew < -500_000 {
+                clicks.removeFirst()
+            } else {
+                window.add(Int32(clamping: skew))
+                clicks.removeFirst()
+                flashes.removeFirst()
+            }
+        }
+    }
+}

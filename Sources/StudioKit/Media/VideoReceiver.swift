@@ -1,0 +1,99 @@
+import GantryCore
+import GantryMedia
+import GantryPlatform
+
+/// Decodes pictures as they come and shows each to all outputs at once.
+///
+/// One thread, "video-decode". Packets wait in a short queue; when the decoder is that far behind, all that waits is
+/// let go and a key frame is asked for, so delay never grows.
+final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by `lock`; the decoder: decoding thread.
+    struct Counters {
+        var decoded = 0
+        var damaged = 0
+        /// Let go because decoding was behind.
+        var dropped = 0
+        /// Capture to decoded, in microseconds, on this machine's clock.
+        var latency = PercentileWindow(capacity: 8192)
+        /// Arrival to decoded, in microseconds.
+        var decodeTime = PercentileWindow(capacity: 512)
+        var width = 0
+        var height = 0
+    }
+
+    private let codec: MediaCodec
+    private let queue = BoundedQueue<MediaPacket>(capacity: 8)
+    private let lock = Lock()
+    private var counters = Counters()
+    private var outputs: [any VideoOutput]
+    private let needsKeyFrame: @Sendable () -> Void
+    private let failed: @Sendable (GantryError) -> Void
+    /// Producer's clock minus ours, in microseconds.
+    private let clockOffset: @Sendable () -> Int64
+    private var thread: NamedThread?
+
+    init(
+        codec: MediaCodec, outputs: [any VideoOutput], clockOffset: @escaping @Sendable () -> Int64,
+        needsKeyFrame: @escaping @Sendable () -> Void, failed: @escaping @Sendable (GantryError) -> Void
+    ) {
+        self.codec = codec
+        self.outputs = outputs
+        self.clockOffset = clockOffset
+        self.needsKeyFrame = needsKeyFrame
+        self.failed = failed
+    }
+
+    func start() throws(GantryError) {
+        thread = try NamedThread("video-decode") { [self] in run() }
+    }
+
+    /// Decodes what waits, then ends the thread.
+    func stop() {
+        queue.close()
+        thread?.join()
+        thread = nil
+    }
+
+    /// From the I/O thread.
+    func enqueue(_ packet: MediaPacket) {
+        if queue.push(packet) { return }
+        let waiting = queue.countInside
+        queue.removeAll()
+        lock.withLock { counters.dropped += waiting + 1 }
+        needsKeyFrame()
+    }
+
+    var statistics: Counters { lock.withLock { counters } }
+
+    private func run() {
+        let shown = lock.withLock { outputs }
+        do throws(GantryError) {
+            let decoder = try VideoDecoder(codec: codec)
+            while let packet = queue.pop() {
+                try decode(packet, decoder, shown)
+            }
+        } catch {
+            failed(error)
+        }
+        for output in shown { output.videoEnded() }
+    }
+
+    private func decode(
+        _ packet: MediaPacket, _ decoder: VideoDecoder, _ shown: [any VideoOutput]
+    ) throws(GantryError) {
+        let picture = try decoder.decode(packet)
+        let now = MonotonicClock.now()
+        if picture == nil && decoder.needsKeyFrame { needsKeyFrame() }
+        guard let picture else { return }
+        let latency = (now - picture.captureTime).microseconds &+ clockOffset()
+        lock.withLock {
+            counters.decoded += 1
+            counters.damaged = decoder.damagedCount
+            counters.latency.add(Int32(clamping: latency))
+            counters.decodeTime.add(Int32(clamping: (now - picture.arrivalTime).microseconds))
+            counters.width = picture.width
+            counters.height = picture.height
+        }
+        let frame = VideoFrame(picture)
+        for output in shown { output.receive(frame) }
+    }
+}

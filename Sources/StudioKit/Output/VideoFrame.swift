@@ -1,0 +1,33 @@
+public import GantryCore
+public import GantryMedia
+
+/// A decoded picture as a `VideoOutput` gets it. Holding it keeps its memory out of the pool: copy what you need for
+/// longer than a moment.
+public struct VideoFrame: Sendable {
+    package let picture: Picture
+
+    package init(_ picture: Picture) { self.picture = picture }
+
+    /// Pixels.
+    public var width: Int { picture.width }
+    public var height: Int { picture.height }
+    /// Always `.i420` in this version.
+    public var format: PixelFormat { picture.format }
+    public var color: ColorDescription { picture.color }
+    /// When to show it, on the producer's clock.
+    public var presentationTime: MediaTimestamp { picture.presentationTime }
+    /// When it was captured, on the producer's clock.
+    public var captureTime: MediaTimestamp { picture.captureTime }
+    /// When its last byte arrived, on this machine's monotonic clock.
+    public var arrivalTime: MediaTimestamp { picture.arrivalTime }
+
+    /// Calls `body` with the bytes of `plane` (`rows` × `stride`, valid during the call) and the stride in bytes.
+    ///
+    /// Nil for a plane that the format does not have.
+    public func withPlane<R>(_ plane: Int, _ body: (UnsafeRawBufferPointer, _ stride: Int) throws -> R) rethrows -> R? {
+        guard 0..<picture.format.planeCount ~= plane else { return nil }
+        let stride = picture.stride(plane)
+        let size = stride * (picture.rows(plane) - 1) + picture.rowBytes(plane)
+        return try body(UnsafeRawBufferPointer(start: picture.plane(plane), count: size), stride)
+    }
+}

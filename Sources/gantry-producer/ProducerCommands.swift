@@ -1,0 +1,84 @@
+import CommandLineKit
+
+/// The tables of everything that can be typed behind `gantry-producer`.
+enum ProducerCommands {
+    static let root = Command(
+        "gantry-producer",
+        summary: "Send video and sound of this machine to a paired studio",
+        options: [
+            Option(
+                "state-dir", value: "DIR",
+                help: "Where identity and paired devices are kept. Default: $GANTRY_STATE_DIR, or gantry in the user's "
+                    + "state folder."),
+            Option(
+                "log", value: "LEVEL", help: "What to tell on standard error. Default: warning.",
+                allowed: ["error", "warning", "info", "debug"]),
+            Option("json", help: "Write JSON lines to standard output, for programs."),
+        ],
+        examples: [
+            .init("gantry-producer pair", "pair with the studio whose code you paste"),
+            .init("gantry-producer run", "send the test pattern"),
+            .init("gantry-producer run --source clip.mp4", "send a file, in real time"),
+        ],
+        notes: ["Exit statuses: see docs/exit-statuses.md or the end of the README."],
+        subcommands: [run, pair, devices])
+
+    static let run = Command(
+        "run", summary: "Wait for paired studios and send to them",
+        options: [
+            Option(
+                "source", short: "s", value: "WHAT",
+                help: "test: moving test pattern with tone. FILE or URL: anything FFmpeg reads, in real time; a file "
+                    + "begins when the first studio receives. -: YUV4MPEG2 on standard input. Default: test.",
+                group: "Source"),
+            Option("loop", help: "Begin the file again at its end.", group: "Source"),
+            Option(
+                "audio", value: "WHAT",
+                help: "auto: the source's own sound. off: none. tone: the test tone with a click each second. "
+                    + "Default: auto.", group: "Source", allowed: ["auto", "off", "tone"]),
+            Option("size", value: "WxH", help: "Scale to this size. Default: as it comes.", group: "Picture"),
+            Option(
+                "fps", value: "RATE",
+                help: "Frames a second of the test pattern; a file's frames beyond this rate are left out.",
+                group: "Picture"),
+            Option(
+                "bitrate", short: "b", value: "BITS",
+                help: "Bits a second of the video, as in 6M or 800k. Default: by size and rate, 6M at 1280x720, 30 fps.",
+                group: "Picture"),
+            Option("name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection"),
+            Option("port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection"),
+            Option("duration", short: "d", value: "TIME", help: "Stop after this time, as in 10s or 1m30s."),
+        ],
+        examples: [
+            .init("gantry-producer run", "test pattern and tone, until Ctrl-C"),
+            .init("gantry-producer run --source clip.mp4 --loop", "a file, again and again"),
+            .init("ffmpeg -i in.mov -f yuv4mpegpipe - | gantry-producer run -s -", "frames of another program"),
+        ])
+
+    static let pair = Command(
+        "pair", summary: "Pair with a studio by the code that `gantry-studio pair` shows",
+        usage: ["", "-", "--image FILE"],
+        options: [
+            Option("image", value: "FILE", help: "Read the QR code out of a picture (PNG, JPEG)."),
+            Option("name", value: "NAME", help: "What the studio shows. Default: the host's name."),
+            Option(
+                "port", short: "p", value: "PORT",
+                help: "The port that `gantry-producer run` will use; the studio keeps it. Default: 7787."),
+        ],
+        positionals: [
+            Positional(
+                "-", help: "Read the code from standard input. Without it you are asked, and nothing is shown.",
+                isRequired: false)
+        ],
+        examples: [
+            .init("gantry-producer pair", "asks for the code"),
+            .init("gantry-producer pair --image code.png", "scans a picture"),
+            .init("wl-paste | gantry-producer pair -", "takes the code from the clipboard"),
+        ],
+        notes: [
+            "A code cannot be given as an argument: other users would see it in the list of processes.",
+            "The code holds for ten minutes at most, and pairing takes at most 30 seconds.",
+        ])
+
+    static let devices = DevicesCommand.table(peer: "studio", tool: "gantry-producer")
+}

@@ -1,0 +1,77 @@
+import CommandLineKit
+
+/// The tables of everything that can be typed behind `gantry-studio`.
+enum StudioCommands {
+    static let root = Command(
+        "gantry-studio",
+        summary: "Receive video and sound of a paired producer",
+        options: [
+            Option(
+                "state-dir", value: "DIR",
+                help: "Where identity and paired devices are kept. Default: $GANTRY_STATE_DIR, or gantry in the user's "
+                    + "state folder."),
+            Option(
+                "log", value: "LEVEL", help: "What to tell on standard error. Default: warning.",
+                allowed: ["error", "warning", "info", "debug"]),
+            Option("json", help: "Write JSON lines to standard output, for programs."),
+        ],
+        examples: [
+            .init("gantry-studio pair", "show a code for the producer to scan"),
+            .init("gantry-studio receive camera --record take.mp4", "record what the producer named camera sends"),
+            .init("gantry-studio receive camera --ts - | ffplay -", "watch it"),
+        ],
+        notes: ["Exit statuses: see docs/exit-statuses.md or the end of the README."],
+        subcommands: [pair, receive, devices])
+
+    static let pair = Command(
+        "pair", summary: "Show a code that a producer scans, and wait for it",
+        options: [
+            Option("png", value: "FILE", help: "Also write the code as a PNG picture.", group: "Code"),
+            Option("svg", value: "FILE", help: "Also write the code as an SVG picture.", group: "Code"),
+            Option("text", help: "Write the code as text to standard output instead of drawing it.", group: "Code"),
+            Option(
+                "address", value: "IPV4",
+                help: "The address of this machine that the producer shall dial. Default: that of the first network.",
+                group: "Connection"),
+            Option("port", short: "p", value: "PORT", help: "TCP port for pairing. Default: any.", group: "Connection"),
+            Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
+            Option("duration", short: "d", value: "TIME", help: "Give up after this time. Default and most: 5m."),
+        ],
+        examples: [
+            .init("gantry-studio pair", "draw the QR code here"),
+            .init("gantry-studio pair --png code.png", "and write it as a picture too"),
+        ],
+        notes: ["Whoever sees the code can pair while it is shown: show it to nobody but the producer."])
+
+    static let receive = Command(
+        "receive", summary: "Connect to a paired producer and use what it sends",
+        options: [
+            Option(
+                "record", short: "r", value: "FILE",
+                help: "Record to .mp4 or .mkv, without coding again; it plays even after a crash.", group: "Outputs"),
+            Option("snapshot", value: "FILE", help: "Write one picture as PNG, a second after the start.", group: "Outputs"),
+            Option("y4m", value: "FILE", help: "Write the pictures as YUV4MPEG2; - is standard output.", group: "Outputs"),
+            Option("wav", value: "FILE", help: "Write the sound as WAV; - is standard output.", group: "Outputs"),
+            Option(
+                "ts", value: "FILE", help: "Write picture and sound as MPEG-TS; - is standard output, for ffplay or OBS.",
+                group: "Outputs"),
+            Option("force", short: "f", help: "Overwrite files that exist.", group: "Outputs"),
+            Option("no-audio", help: "Take the picture only."),
+            Option("no-video", help: "Take the sound only."),
+            Option("duration", short: "d", value: "TIME", help: "Stop after this time of media, as in 10s or 1m30s."),
+            Option("stats", help: "Show figures in full at the end: loss, latency, skew, processor time."),
+            Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
+        ],
+        positionals: [
+            Positional(
+                "HOST:PORT|NAME", help: "The producer. Not needed when only one is paired.", isRequired: false)
+        ],
+        examples: [
+            .init("gantry-studio receive", "connect to the only paired producer and show figures"),
+            .init("gantry-studio receive 192.168.1.20:7787 -r take.mp4 -d 10s", "record ten seconds"),
+            .init("gantry-studio receive camera --ts - | ffplay -", "watch"),
+            .init("gantry-studio receive camera --y4m - | ffmpeg -i - out.webm", "hand frames on"),
+        ])
+
+    static let devices = DevicesCommand.table(peer: "producer", tool: "gantry-studio")
+}
