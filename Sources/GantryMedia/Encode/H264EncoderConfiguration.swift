@@ -1,0 +1,59 @@
+package import GantryCore
+import Glibc
+
+/// What an `H264Encoder` makes; how it makes it stands in `H264EncoderSettings.swift`.
+package struct H264EncoderConfiguration: Sendable, Hashable {
+    /// Speed against quality. `ultrafast` is for machines that fall behind.
+    package enum Preset: String, Sendable, Hashable, CaseIterable {
+        case superfast, ultrafast
+    }
+
+    /// Pixels; even, 16…8192.
+    package var width: Int
+    package var height: Int
+    /// The nominal rate. The rate control hands out bitrate / frameRate bits to each picture.
+    package var frameRate: FrameRate
+    /// Bits a second.
+    package var bitrate: Int
+    /// Written into the stream (VUI); pictures are not converted.
+    package var color: ColorDescription
+    package var preset: Preset
+    /// Each picture is cut into that many slices, coded side by side: threads add no delay.
+    package var threads: Int
+    /// Slices a picture; more than `threads` let a sender start earlier. At least `threads` are made.
+    package var slices: Int
+
+    /// - Parameters:
+    ///   - bitrate: Nil takes `defaultBitrate`.
+    ///   - threads: Nil takes one for each core, at most 4.
+    package init(
+        width: Int, height: Int, frameRate: FrameRate, bitrate: Int? = nil, color: ColorDescription,
+        preset: Preset = .superfast, threads: Int? = nil, slices: Int = 0
+    ) {
+        self.width = width
+        self.height = height
+        self.frameRate = frameRate
+        self.bitrate = bitrate ?? Self.defaultBitrate(width: width, height: height, frameRate: frameRate)
+        self.color = color
+        self.preset = preset
+        self.threads = threads ?? min(4, max(1, Int(clamping: sysconf(CInt(_SC_NPROCESSORS_ONLN)))))
+        self.slices = slices
+    }
+
+    /// The bitrate floor: below it a picture is not worth sending.
+    package static let minimumBitrate = 300_000
+    /// x264 counts in kbit/s in an int; 200 Mbit/s is beyond every use here.
+    package static let maximumBitrate = 200_000_000
+
+    /// Bits a second that show a real scene at 35 dB or more: 6 Mbit/s at 1280x720 and 30 frames a second.
+    ///
+    /// Four times the pixels need about 2.8 times the bits (exponent 0.75), as coarse areas cost little; twice the rate
+    /// 1.5 times (exponent 0.6), as pictures closer in time differ less. Rounded to 50 kbit/s.
+    package static func defaultBitrate(width: Int, height: Int, frameRate: FrameRate) -> Int {
+        let pixels = Double(max(1, width)) * Double(max(1, height)) / (1280 * 720)
+        let rate = frameRate.framesPerSecond / 30
+        let bits = 6_000_000 * pow(pixels, 0.75) * pow(rate, 0.6)
+        let rounded = Int((bits / 50_000).rounded()) * 50_000
+        return min(maximumBitrate, max(minimumBitrate, rounded))
+    }
+}
