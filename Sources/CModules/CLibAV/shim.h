@@ -26,3 +26,36 @@ static const int64_t CLibAV_NOPTS_VALUE = AV_NOPTS_VALUE;
 // encode/capture
 
 // decode/record/output
+static inline void CLibAV_log_quiet(void) { av_log_set_level(AV_LOG_QUIET); }
+
+// The callback's buffer became const in libavformat 61; our side reads only.
+static inline AVIOContext *CLibAV_avio_alloc_output(
+    unsigned char *buffer, int size, void *opaque, int (*write)(void *, const uint8_t *, int),
+    int64_t (*seek)(void *, int64_t, int)) {
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+    return avio_alloc_context(buffer, size, 1, opaque, 0, write, seek);
+#else
+    return avio_alloc_context(buffer, size, 1, opaque, 0, (int (*)(void *, uint8_t *, int))write, seek);
+#endif
+}
+
+// Frees the context and the buffer that it holds by then.
+static inline void CLibAV_avio_free(AVIOContext *context) {
+    if (context) av_freep(&context->buffer);
+    avio_context_free(&context);
+}
+
+// Says how the viewer must turn the picture (clockwise degrees); side data moved from the stream to its parameters.
+static inline int CLibAV_set_rotation(AVStream *stream, int degrees) {
+    size_t size = 9 * sizeof(int32_t);
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+    AVPacketSideData *data = av_packet_side_data_new(&stream->codecpar->coded_side_data,
+        &stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX, size, 0);
+    int32_t *matrix = data ? (int32_t *)data->data : NULL;
+#else
+    int32_t *matrix = (int32_t *)av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, size);
+#endif
+    if (!matrix) return AVERROR(ENOMEM);
+    av_display_rotation_set(matrix, -degrees);
+    return 0;
+}

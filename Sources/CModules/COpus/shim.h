@@ -8,3 +8,5 @@ static inline int COpus_encoder_set(OpusEncoder *encoder, int request, opus_int3
 static inline int COpus_encoder_get(OpusEncoder *encoder, int request, opus_int32 *value) {
     return opus_encoder_ctl(encoder, request, value);
 }
+// decode: opus_decoder_ctl is variadic and its requests are macros, which Swift cannot see.
+static inline int COpus_decoder_reset(OpusDecoder *decoder) { return opus_decoder_ctl(decoder, OPUS_RESET_STATE); }

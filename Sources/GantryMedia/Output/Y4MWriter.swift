@@ -1,0 +1,75 @@
+package import GantryCore
+import Glibc
+
+/// Writes I420 pictures as YUV4MPEG2, the raw format that ffmpeg, ffplay, mpv and x264 read. One thread drives it; a
+/// slow reader of a pipe blocks `write`.
+///
+/// The format knows no time stamps: pictures follow each other at the rate of the header.
+package final class Y4MWriter {
+    package private(set) var frameCount = 0
+    private let output: OutputFile
+    private let rate: FrameRate
+    /// The size of the first picture; the format has no way to change it.
+    private var size: (width: Int, height: Int)?
+    /// "FRAME", a line feed and the three planes without padding, written at once.
+    private var frame: UnsafeMutableRawBufferPointer?
+
+    /// - Parameter rate: frames a second, as the stream says.
+    package init(output: OutputFile, rate: FrameRate) {
+        self.output = output
+        self.rate = rate
+    }
+
+    deinit { frame?.deallocate() }
+
+    /// - Throws: `invalidArgument` for another format than I420, `outputFailed` when the size changes, and what
+    ///   `OutputFile.write` throws.
+    package func write(_ picture: Picture) throws(GantryError) {
+        guard picture.format == .i420 else {
+            throw GantryError(.invalidArgument, "YUV4MPEG2 takes I420 pictures only.")
+        }
+        if let size {
+            guard size == (picture.width, picture.height) else {
+                throw GantryError(
+                    .outputFailed,
+                    "The video changed from \(size.width)x\(size.height) to \(picture.width)x\(picture.height), which "
+                        + "YUV4MPEG2 cannot say. Start again, or fix the size at the producer with --size.")
+            }
+        } else {
+            try begin(with: picture)
+        }
+        guard let frame else { return }
+        pack(picture, into: frame)
+        try output.write(UnsafeRawBufferPointer(frame))
+        frameCount &+= 1
+    }
+
+    private func begin(with picture: Picture) throws(GantryError) {
+        size = (picture.width, picture.height)
+        // H.264 sites chroma left, as MPEG-2; JPEG in the centre.
+        let chroma = picture.color.isFullRange ? "420jpeg" : "420mpeg2"
+        let range = picture.color.isFullRange ? "FULL" : "LIMITED"
+        try output.write(
+            "YUV4MPEG2 W\(picture.width) H\(picture.height) F\(rate.numerator):\(rate.denominator) Ip A1:1 C\(chroma) "
+                + "XCOLORRANGE=\(range)\n")
+        var bytes = Self.marker.count
+        for plane in 0..<3 { bytes += picture.rowBytes(plane) * picture.rows(plane) }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 16)
+        memory.copyBytes(from: Self.marker)
+        frame = memory
+    }
+
+    private func pack(_ picture: Picture, into frame: UnsafeMutableRawBufferPointer) {
+        guard var target = frame.baseAddress.map({ $0 + Self.marker.count }) else { return }
+        for plane in 0..<3 {
+            let (bytes, stride) = (picture.rowBytes(plane), picture.stride(plane))
+            let source = picture.plane(plane)
+            for row in 0..<picture.rows(plane) {
+                target.copyMemory(from: source + row * stride, byteCount: bytes)
+                target += bytes
+            }
+        }
+    }
+
+    private static let marker = Array("FRAME\n".utf8)
+}
