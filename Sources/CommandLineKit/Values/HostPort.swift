@@ -1,0 +1,50 @@
+/// A host's name or address with a port, as people write it.
+package struct HostPort: Sendable, Hashable, CustomStringConvertible {
+    /// Without brackets; an IPv6 address may carry a zone (`fe80::1%eth0`).
+    package let host: String
+    package let port: UInt16
+
+    package init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    /// From `name:port`, `1.2.3.4:port`, `[::1]:port`. Without a port, `defaultPort` is taken; nil when there is none.
+    ///
+    /// The host is only checked for characters that no name or address has; resolving it decides.
+    package init?(_ text: String, defaultPort: UInt16? = nil) {
+        guard text.utf8.count <= 320 else { return nil }
+        let host: Substring
+        let tail: Substring
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            host = text[text.index(after: text.startIndex)..<end]
+            tail = text[text.index(after: end)...]
+            guard host.contains(":") else { return nil }
+        } else {
+            let colon = text.firstIndex(of: ":") ?? text.endIndex
+            host = text[..<colon]
+            tail = text[colon...]
+        }
+        guard !host.isEmpty, host.utf8.allSatisfy(Self.isHostByte) else { return nil }
+        if tail.isEmpty {
+            guard let defaultPort else { return nil }
+            self.init(host: String(host), port: defaultPort)
+            return
+        }
+        guard tail.first == ":", Decimal.isDigits(tail.dropFirst()), let port = UInt16(tail.dropFirst()), port > 0
+        else { return nil }
+        self.init(host: String(host), port: port)
+    }
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// Letters, digits, `-`, `_`, `.`, and for IPv6 `:` and `%`; bytes from 0x80 on for names beyond ASCII.
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...0xFF: true
+        case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "%"): true
+        default: false
+        }
+    }
+}
