@@ -9,7 +9,7 @@ import Glibc
 /// encrypts them one fragment at a time when the link has room. Receiving happens on the I/O thread.
 package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` by `lock`; the rest: I/O thread only.
     package struct Configuration {
-        package var role: TLSRole
+        package var role: TLSEngine.Role
         package var alpn: String
         /// Label for the TLS exporter (RFC 8446 section 7.5) that `CarrierPeer.exporter` is made with, or nil.
         package var exporterLabel: String?
@@ -18,7 +18,7 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
         package var threadName: String
 
         package init(
-            role: TLSRole, alpn: String, exporterLabel: String? = nil, handshakeLimit: MediaDuration = .seconds(5),
+            role: TLSEngine.Role, alpn: String, exporterLabel: String? = nil, handshakeLimit: MediaDuration = .seconds(5),
             threadName: String
         ) {
             self.role = role

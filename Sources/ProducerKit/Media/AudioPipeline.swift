@@ -17,7 +17,7 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
     private var sentCount = 0
 
     // Encoding thread only.
-    private var packetizer: AudioPacketizer
+    private let packetizer: AudioPacketizer
     private var sequence: UInt32 = 0
     private let epoch: UInt16 = 1
 
@@ -50,4 +50,39 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
 
     var packetsSent: Int { lock.withLock { sentCount } }
     var samplesPerPacket: Int { format.samplesPerPacket }
+
+    // MARK: Encoding thread
+
+    private func run() {
+        while let block = queue.pop() {
+            let receivers = subscribers.snapshot
+            if receivers.isEmpty {
+                packetizer.reset()
+                continue
+            }
+            do throws(GantryError) {
+                try packetizer.append(block) { samples, presentation, capture throws(GantryError) in
+                    try send(samples, presentation: presentation, capture: capture, to: receivers)
+                }
+            } catch {
+                Log.warning("sound is left out: \(error)")
+                return
+            }
+        }
+    }
+
+    private func send(
+        _ samples: UnsafeBufferPointer<Float>, presentation: MediaTimestamp, capture: MediaTimestamp,
+        to receivers: [SubscriberList.Entry]
+    ) throws(GantryError) {
+        guard let packet = packets.take() else { return }
+        try encoder.encode(samples, frames: format.samplesPerPacket, into: packet)
+        packet.header.sequence = sequence
+        packet.header.epoch = epoch
+        packet.header.presentationTime = presentation
+        packet.header.captureTime = capture
+        sequence &+= 1
+        for receiver in receivers { _ = receiver.subscriber.send(packet) }
+        lock.withLock { sentCount += 1 }
+    }
 }

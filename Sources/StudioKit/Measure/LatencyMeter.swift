@@ -30,7 +30,7 @@ package final class LatencyMeter: VideoOutput, @unchecked Sendable {  // All sta
         let now = MonotonicClock.now()
         guard let code = TimeCode.read(from: frame.picture) else { return }
         lock.withLock {
-            window.add(Int32(clamping: (now - code.captureTime).microseconds))
+            window.add(Int32(clamping: (now - code.capture).microseconds))
             if firstNumber == nil { firstNumber = code.frameNumber }
             let step = code.frameNumber &- lastNumber
             if read > 0 && step > 1 && step < 1 << 23 { missing += Int(step) - 1 }

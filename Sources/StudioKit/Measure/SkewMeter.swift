@@ -17,16 +17,17 @@ package final class SkewMeter: VideoOutput, AudioOutput, @unchecked Sendable {  
     package init() {}
 
     package func receive(_ frame: VideoFrame) {
-        let isFlash = TestPatternMarks.hasFlash(frame.picture)
+        guard TimeCode.read(from: frame.picture) != nil else { return }
+        let isFlash = FlashDetector.isLit(in: frame.picture)
         lock.withLock {
             if isFlash && !lastWasFlash { note(&flashes, frame.presentationTime) }
             lastWasFlash = isFlash
         }
     }
 
-    package func receive(_ samples: UnsafeBufferPointer<Float>, presentationTime: MediaTimestamp) {
+    package func receive(_ frame: AudioFrame) {
         lock.withLock {
-            detector.feed(samples, presentationTime: presentationTime) { time in note(&clicks, time) }
+            if let time = detector.feed(frame.block) { note(&clicks, time) }
         }
     }
 

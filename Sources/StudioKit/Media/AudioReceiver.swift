@@ -57,11 +57,8 @@ final class AudioReceiver: @unchecked Sendable {  // `counters` by `lock`; the d
             let decoder = try OpusAudioDecoder()
             while let packet = queue.pop() {
                 decoder.decode(packet) { block in
-                    for output in outputs {
-                        let samples = UnsafeBufferPointer(
-                            rebasing: block.samples[..<min(block.count * AudioBlock.channels, block.samples.count)])
-                        output.receive(samples, presentationTime: block.presentationTime)
-                    }
+                    let frame = AudioFrame(block)
+                    for output in outputs { output.receive(frame) }
                 }
                 let latency = (MonotonicClock.now() - packet.header.captureTime).microseconds &+ clockOffset()
                 lock.withLock {

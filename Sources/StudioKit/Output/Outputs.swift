@@ -12,9 +12,7 @@ public protocol VideoOutput: AnyObject, Sendable {
 
 /// Takes decoded sound. Called on the session's audio thread, in order.
 public protocol AudioOutput: AnyObject, Sendable {
-    /// `samples` is interleaved 32-bit float, left then right, 48 kHz, valid during the call; `presentationTime` is
-    /// that of the first sample on the producer's clock.
-    func receive(_ samples: UnsafeBufferPointer<Float>, presentationTime: MediaTimestamp)
+    func receive(_ frame: AudioFrame)
     func audioEnded()
 }
 

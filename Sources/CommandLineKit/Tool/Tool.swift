@@ -1,0 +1,49 @@
+package import GantryCore
+import GantryPlatform
+import Glibc
+
+/// What every command line tool of ours does around its commands: parse, set up logging, run, say what went wrong, end
+/// with the right status.
+package enum Tool {
+    package static let version = "0.1.0"
+
+    /// Runs the command that the process was started for and returns the exit status.
+    package static func run(
+        _ root: Command, _ body: (ParsedArguments) throws(GantryError) -> ExitStatus
+    ) -> ExitStatus {
+        // A closed pipe is an error of the write, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        var wantsJSON = false
+        do throws(GantryError) {
+            let parser = CommandLineParser(root, version: version)
+            switch try parser.parseProcessArguments(width: TerminalSize.current?.columns ?? 80) {
+            case .show(let text):
+                StandardStreams.writeOutput(text)
+                return .success
+            case .run(let arguments):
+                wantsJSON = arguments.has("json")
+                if let name = arguments.string("log"), let level = Log.Level.allCases.first(where: { $0.name == name }) {
+                    Log.level = level
+                }
+                return try body(arguments)
+            }
+        } catch {
+            return report(error, as: root.name, json: wantsJSON)
+        }
+    }
+
+    /// Writes the error where people and programs look, and returns its status.
+    package static func report(_ error: GantryError, as tool: String, json: Bool) -> ExitStatus {
+        let status = ExitStatus(error.code)
+        if json {
+            var fields: [(String, JSONValue)] = [
+                ("event", .string("error")), ("code", .int(error.code.rawValue)), ("message", .string(error.message)),
+                ("status", .int(Int(status.rawValue))),
+            ]
+            if let cause = error.cause { fields.append(("cause", .string(cause))) }
+            StandardStreams.writeOutput(JSONValue.object(fields).text + "\n")
+        }
+        StandardStreams.writeError("\(tool): \(error.description)\n")
+        return status
+    }
+}

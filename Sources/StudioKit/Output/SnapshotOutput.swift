@@ -1,0 +1,52 @@
+package import GantryCore
+import GantryMedia
+import GantryPlatform
+
+/// Writes one picture as PNG, a second after the first has come (the first picture of a stream is its worst).
+package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `state` is guarded by `lock`.
+    private struct State {
+        var first: MediaTimestamp?
+        /// The picture to take when the stream ends within the first second.
+        var latest: Picture?
+        var isDone = false
+    }
+
+    private static let delay = MediaDuration.seconds(1)
+    private let thread: OutputThread<Picture>
+    private let lock = Lock()
+    private var state = State()
+
+    /// - Throws: what is wrong with the path, at once.
+    package init(
+        path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
+    ) throws(GantryError) {
+        try PNGSnapshot.check(path: path, overwrite: overwrite)
+        thread = try OutputThread("snapshot", capacity: 1, failed: failed) { queue throws(GantryError) in
+            guard let picture = queue.pop() else { return }
+            try PNGSnapshot.write(picture, to: path, overwrite: overwrite)
+        }
+    }
+
+    package func receive(_ frame: VideoFrame) {
+        let taken = lock.withLock { () -> Picture? in
+            if state.isDone { return nil }
+            let first = state.first ?? frame.presentationTime
+            state.first = first
+            state.latest = frame.picture
+            guard frame.presentationTime - first >= Self.delay else { return nil }
+            state.isDone = true
+            state.latest = nil
+            return frame.picture
+        }
+        if let taken { thread.queue.push(taken) }
+    }
+
+    package func videoEnded() {
+        let latest = lock.withLock { () -> Picture? in
+            defer { state.latest = nil }
+            return state.latest
+        }
+        if let latest { thread.queue.push(latest) }
+        thread.finish()
+    }
+}
