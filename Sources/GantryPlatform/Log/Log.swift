@@ -18,6 +18,12 @@ package enum Log {
         }
     }
 
+    private static let sink = LogSink()
+
+    /// Hands whole lines (with their newline) to `write` instead of standard error; nil undoes it. For a tool that
+    /// keeps a status line below them. Called on the thread that logs.
+    package static func setSink(_ write: (@Sendable (String) -> Void)?) { sink.set(write) }
+
     private static let current = Atomic<Int>(Level.warning.rawValue)
 
     package static var level: Level {
@@ -32,6 +38,19 @@ package enum Log {
 
     private static func write(_ level: Level, _ text: () -> String) {
         guard level <= self.level else { return }
-        StandardStreams.writeError("\(level.name): \(text())\n")
+        sink.write("\(level.name): \(text())\n")
+    }
+}
+
+/// Where log lines go.
+private final class LogSink: @unchecked Sendable {  // `target` is guarded by `lock`.
+    private let lock = Lock()
+    private var target: (@Sendable (String) -> Void)?
+
+    func set(_ newTarget: (@Sendable (String) -> Void)?) { lock.withLock { target = newTarget } }
+
+    func write(_ line: String) {
+        guard let target = lock.withLock({ target }) else { return StandardStreams.writeError(line) }
+        target(line)
     }
 }

@@ -9,7 +9,8 @@ package enum StandardStreams {
     package static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     package static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    private static func write(_ text: String, to descriptor: CInt) {
+    /// Writes all to `descriptor`; gives up in silence when nobody reads any more.
+    package static func write(_ text: String, to descriptor: CInt) {
         var text = text
         text.withUTF8 { bytes in
             var rest = bytes[...]

@@ -1,0 +1,63 @@
+package import GantryCore
+import GantryPlatform
+import Glibc
+
+/// Turns SIGINT and SIGTERM into a call, so that a tool ends in good order: recordings closed, peers told.
+///
+/// The first signal calls back; a second one ends the process at once, as if nobody watched. Kept for the life of the
+/// process as a rule; `stop` puts the former handlers back.
+package final class SignalWatch: @unchecked Sendable {  // `thread` is set once in `init`, before it is shared.
+    private let stopping: EventDescriptor
+    private var thread: NamedThread?
+
+    /// - Parameters:
+    ///   - signals: numbers of `signal.h`.
+    ///   - received: called with the signal on the watch's own thread; must not block for long, a second signal is
+    ///     only seen afterwards.
+    package init(
+        _ signals: [CInt] = [SIGINT, SIGTERM], received: @escaping @Sendable (CInt) -> Void
+    ) throws(GantryError) {
+        let stopping = try EventDescriptor()
+        self.stopping = stopping
+        // Made here, so that no signal is lost from the return of `init` on; the thread owns it afterwards.
+        let pipe = SignalPipeBox(pipe: try SignalPipe(signals))
+        thread = try NamedThread("signals") { watch(pipe, stopping: stopping, received: received) }
+    }
+
+    /// Ends the watching. Not from the callback.
+    package func stop() {
+        stopping.signal()
+        thread?.join()
+    }
+
+    deinit { stopping.signal() }
+}
+
+/// Carries the pipe to the thread.
+private final class SignalPipeBox: Sendable {
+    let pipe: SignalPipe
+    init(pipe: consuming SignalPipe) { self.pipe = pipe }
+}
+
+private func watch(
+    _ box: SignalPipeBox, stopping: EventDescriptor, received: @Sendable (CInt) -> Void
+) {
+    var hasCalled = false
+    while true {
+        var waiting = [
+            pollfd(fd: box.pipe.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0),
+        ]
+        _ = poll(&waiting, nfds_t(waiting.count), -1)
+        while let number = box.pipe.next() {
+            if hasCalled {
+                signal(number, SIG_DFL)
+                kill(getpid(), number)
+                return
+            }
+            hasCalled = true
+            received(number)
+        }
+        if waiting[1].revents != 0 { return }
+    }
+}

@@ -1,0 +1,47 @@
+import GantryCore
+import GantryPlatform
+import Glibc
+
+/// One line on standard error that says how things stand; other output goes through `write` so that both stay whole.
+///
+/// Any thread may call.
+package final class StatusLine: @unchecked Sendable {  // `renderer` is guarded by `lock`.
+    private let lock = Lock()
+    private var renderer: StatusLineRenderer
+    private let descriptor: CInt
+    private let isEnabled: Bool
+
+    /// - Parameters:
+    ///   - isEnabled: false for `--json` and `--quiet`: `show` does nothing.
+    ///   - descriptor: where the line goes; open as long as this object lives.
+    package init(isEnabled: Bool = true, descriptor: CInt = STDERR_FILENO) {
+        let isRedrawn = isatty(descriptor) == 1 && Environment["TERM"].map { $0 != "dumb" } ?? false
+        renderer = StatusLineRenderer(mode: isRedrawn ? .inPlace : .plain, style: TextStyle(for: descriptor))
+        self.descriptor = descriptor
+        self.isEnabled = isEnabled
+    }
+
+    /// Shows `text` in place of the line before. Calls that come too fast are left out.
+    package func show(_ text: @autoclosure () -> String, isWarning: Bool = false) {
+        guard isEnabled else { return }
+        lock.withLock {
+            let columns = (TerminalSize(of: descriptor) ?? .standard).columns
+            let output = renderer.show(text(), isWarning: isWarning, columns: columns, now: MonotonicClock.now())
+            if let output { StandardStreams.write(output, to: descriptor) }
+        }
+    }
+
+    /// Takes the line away, for the end or before somebody else writes to the terminal.
+    package func clear() {
+        lock.withLock { StandardStreams.write(renderer.clear(), to: descriptor) }
+    }
+
+    /// Writes whole lines above the status line.
+    package func write(_ lines: String) {
+        lock.withLock { StandardStreams.write(renderer.clear() + lines, to: descriptor) }
+    }
+
+    /// Lets log lines go through `write`, so that they do not run into the status line. Undone by
+    /// `Log.setSink(nil)`.
+    package func takeOverLog() { Log.setSink { [self] in write($0) } }
+}

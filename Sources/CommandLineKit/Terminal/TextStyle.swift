@@ -1,0 +1,25 @@
+import Glibc
+
+/// Colour and weight of text on a terminal, or none.
+package struct TextStyle: Sendable, Hashable {
+    package let isEnabled: Bool
+
+    package init(isEnabled: Bool) { self.isEnabled = isEnabled }
+
+    /// For text that goes to `descriptor`: on for a terminal, unless `NO_COLOR` is set (no-color.org) or `TERM` is
+    /// `dumb`.
+    package init(for descriptor: CInt) {
+        let isPlain = Environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        self.init(isEnabled: isatty(descriptor) == 1 && !isPlain && Environment["TERM"] != "dumb")
+    }
+
+    package func bold(_ text: String) -> String { wrapped(text, "1") }
+    package func dim(_ text: String) -> String { wrapped(text, "2") }
+    package func warning(_ text: String) -> String { wrapped(text, "33") }
+    package func error(_ text: String) -> String { wrapped(text, "31") }
+
+    /// SGR, ECMA-48 section 8.3.117.
+    private func wrapped(_ text: String, _ code: String) -> String {
+        isEnabled && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}
