@@ -77,8 +77,8 @@ package struct DevicesCommand {
 
     private func say(_ event: String, _ name: String, to new: String? = nil, json: Bool) {
         if json {
-            var fields: [(String, JSONValue)] = [("event", .string(event)), ("name", .string(name))]
-            if let new { fields.append(("newName", .string(new))) }
+            var fields: [JSONValue.Member] = [.init("event", .string(event)), .init("name", .string(name))]
+            if let new { fields.append(.init("newName", .string(new))) }
             StandardStreams.writeOutput(JSONValue.object(fields).text + "\n")
         } else {
             StandardStreams.writeOutput("\(event) \(name)\(new.map { " to \($0)" } ?? "")\n")
@@ -94,21 +94,21 @@ package struct DevicesCommand {
             StandardStreams.writeOutput("No device is paired. Run `gantry-studio pair` and scan the code it shows.\n")
             return
         }
-        var table = Table(headings: ["NAME", "KEY", "STATE", "PAIRED", "LAST SEEN", "ADDRESS"])
+        var table = Table(["NAME", "KEY", "STATE", "PAIRED", "LAST SEEN", "ADDRESS"])
         for row in rows {
             table.add([
                 row.name, String(row.key.prefix(16)), row.state, CalendarTime.text(row.pairedAt),
                 row.lastSeen.map(CalendarTime.text) ?? "never", row.lastAddress ?? "-",
             ])
         }
-        StandardStreams.writeOutput(table.rendered)
+        StandardStreams.writeOutput(table.text)
     }
 
     private static func json(_ row: Row) -> JSONValue {
         .object([
-            ("name", .string(row.name)), ("key", .string(row.key)), ("state", .string(row.state)),
-            ("pairedAt", .int(Int(row.pairedAt))), ("lastSeen", row.lastSeen.map { .int(Int($0)) } ?? .null),
-            ("lastAddress", row.lastAddress.map { .string($0) } ?? .null),
+            .init("name", .string(row.name)), .init("key", .string(row.key)), .init("state", .string(row.state)),
+            .init("pairedAt", .integer(row.pairedAt)), .init("lastSeen", row.lastSeen.map { .integer($0) } ?? .null),
+            .init("lastAddress", .optional(row.lastAddress)),
         ])
     }
 }

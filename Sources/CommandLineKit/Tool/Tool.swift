@@ -16,7 +16,7 @@ package enum Tool {
         var wantsJSON = false
         do throws(GantryError) {
             let parser = CommandLineParser(root, version: version)
-            switch try parser.parseProcessArguments(width: TerminalSize.current?.columns ?? 80) {
+            switch try parser.parseProcessArguments(width: TerminalSize.current.columns) {
             case .show(let text):
                 StandardStreams.writeOutput(text)
                 return .success
@@ -36,11 +36,11 @@ package enum Tool {
     package static func report(_ error: GantryError, as tool: String, json: Bool) -> ExitStatus {
         let status = ExitStatus(error.code)
         if json {
-            var fields: [(String, JSONValue)] = [
-                ("event", .string("error")), ("code", .int(error.code.rawValue)), ("message", .string(error.message)),
-                ("status", .int(Int(status.rawValue))),
+            var fields: [JSONValue.Member] = [
+                .init("event", "error"), .init("code", .integer(Int64(error.code.rawValue))), .init("message", .string(error.message)),
+                .init("status", .integer(Int64(status.rawValue))),
             ]
-            if let cause = error.cause { fields.append(("cause", .string(cause))) }
+            if let cause = error.cause { fields.append(.init("cause", .string(cause))) }
             StandardStreams.writeOutput(JSONValue.object(fields).text + "\n")
         }
         StandardStreams.writeError("\(tool): \(error.description)\n")
