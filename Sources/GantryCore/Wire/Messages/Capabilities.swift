@@ -1,0 +1,15 @@
+/// What an end can do beyond the base protocol. A session uses what both sides have. Unknown bits are kept.
+package struct Capabilities: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Sends or reads FEEDBACK, RATE and PREFER.
+    package static let rateControl = Self(rawValue: 1 << 0)
+    /// Sends or reads DATA.
+    package static let data = Self(rawValue: 1 << 1)
+    /// Can attach further carriers.
+    package static let carriers = Self(rawValue: 1 << 2)
+
+    /// What this code has.
+    package static let all: Self = [.rateControl]
+}

@@ -1,0 +1,28 @@
+/// DATA (10), on a channel of kind data. The one message of this enum that is not made of fields:
+/// `u8 length of label | label, UTF-8 ≤ 32 | bytes`, at most 64 KiB together.
+package struct DataMessage: Hashable, Sendable {
+    package var label: String
+    package var bytes: [UInt8]
+
+    package init(label: String, bytes: [UInt8]) {
+        self.label = label
+        self.bytes = bytes
+    }
+
+    init(_ payload: [UInt8]) throws(GantryError) {
+        guard let count = payload.first.map(Int.init), count <= WireLimits.maximumDataLabel, payload.count > count
+        else {
+            throw GantryError(
+                .protocolError, "The other end broke the protocol: a data message without its label. Update both ends.")
+        }
+        label = DisplayName.sanitized(
+            String(decoding: payload.dropFirst().prefix(count), as: UTF8.self),
+            graphemes: WireLimits.maximumDataLabel, bytes: WireLimits.maximumDataLabel)
+        bytes = Array(payload.dropFirst(1 + count))
+    }
+
+    func encode() -> [UInt8] {
+        let label = Array(label.prefix(bytes: WireLimits.maximumDataLabel).utf8)
+        return [UInt8(label.count)] + label + bytes.prefix(WireLimits.maximumData - 1 - label.count)
+    }
+}
