@@ -1,8 +1,6 @@
 #pragma once
 // Linux headers that Swift's Glibc module leaves out. _GNU_SOURCE stays undefined: with it, types that Glibc's module
 // has too (fd_set, rusage) would differ between the two modules.
-#include <linux/sockios.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>

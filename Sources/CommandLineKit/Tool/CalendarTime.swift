@@ -11,7 +11,4 @@ package enum CalendarTime {
         return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
             + "\(two(parts.tm_hour)):\(two(parts.tm_min))"
     }
-
-    /// Now, in Unix seconds.
-    package static func now() -> Int64 { Int64(time(nil)) }
 }

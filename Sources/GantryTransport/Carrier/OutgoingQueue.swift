@@ -73,12 +73,12 @@ struct OutgoingQueue {
         for index in rings.indices where rings[index].count > 0 {
             guard var message = rings[index].messages[rings[index].head] else { continue }
             let size = message.size
-            let length = min(size - message.offset, FragmentWriter.maximumPayload)
+            let length = min(size - message.offset, WireLimits.sentFragment)
             let isLast = message.offset + length == size
             let header = FrameHeader(
                 type: message.type, flags: isLast ? message.flags : message.flags.union(.more),
-                channel: message.channel, length: length)
-            header.encode(into: buffer)
+                channel: message.channel, length: UInt32(truncatingIfNeeded: length))
+            header.write(to: buffer)
             message.copy(
                 range: message.offset..<message.offset + length,
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[FrameHeader.size...]))
@@ -112,7 +112,7 @@ extension OutgoingQueue.Message {
             var written = 0
             if range.lowerBound < MediaPrefix.size {
                 // A fragment is always longer than the prefix, so the first one holds it whole.
-                MediaPrefix.encode(packet.header, into: buffer)
+                MediaPrefix(packet.header).write(to: buffer)
                 written = MediaPrefix.size
             }
             let start = max(range.lowerBound - MediaPrefix.size, 0)

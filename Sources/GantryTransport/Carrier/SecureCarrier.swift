@@ -15,16 +15,19 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
         package var exporterLabel: String?
         /// How long the handshake may take.
         package var handshakeLimit: MediaDuration
+        /// What may be received first; see `permitAllMessages`.
+        package var phase: FrameDecoder.Phase
         package var threadName: String
 
         package init(
-            role: TLSEngine.Role, alpn: String, exporterLabel: String? = nil, handshakeLimit: MediaDuration = .seconds(5),
-            threadName: String
+            role: TLSEngine.Role, alpn: String, exporterLabel: String? = nil,
+            handshakeLimit: MediaDuration = .seconds(5), phase: FrameDecoder.Phase, threadName: String
         ) {
             self.role = role
             self.alpn = alpn
             self.exporterLabel = exporterLabel
             self.handshakeLimit = handshakeLimit
+            self.phase = phase
             self.threadName = threadName
         }
     }
@@ -46,7 +49,7 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
     private var thread: NamedThread?
 
     // I/O thread only.
-    private var decoder = FrameDecoder()
+    private var decoder: FrameDecoder
     private let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
     private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
@@ -61,6 +64,7 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
     ) throws(GantryError) {
         self.link = link
         self.configuration = configuration
+        decoder = FrameDecoder(phase: configuration.phase)
         wake = try EventDescriptor()
         engine = try TLSEngine(
             role: configuration.role, identity: identity, alpn: configuration.alpn, verifier: verifier)
@@ -127,7 +131,7 @@ extension SecureCarrier {
     /// The peer has been accepted: from now on all messages are let in, not only HELLO and BYE.
     ///
     /// On the I/O thread, from a handler.
-    package func permitAllMessages() { decoder.isBeforeAuthorisation = false }
+    package func permitAllMessages() { decoder.phase = .session }
 }
 
 // MARK: - The I/O thread

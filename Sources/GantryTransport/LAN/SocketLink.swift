@@ -1,4 +1,3 @@
-import CLinux
 import GantryCore
 package import GantryPlatform
 import Glibc

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// The socket options of a media connection, in one place.

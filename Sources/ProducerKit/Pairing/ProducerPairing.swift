@@ -1,0 +1,145 @@
+import GantryCore
+import GantryPlatform
+import GantryTransport
+import GantryTrust
+
+/// One attempt to pair with the studio whose code was scanned: dials the addresses in the code until the deadline of
+/// `PairingLimits`, acts as TLS server there, and decides the outcome once.
+///
+/// A thread "producer-pair" dials; the handshake runs on the carrier's I/O thread.
+final class ProducerPairing: @unchecked Sendable {  // `machine`, `outcome`, `carrier` are guarded by `state`.
+    private let code: PairingCode
+    private let identity: Identity
+    private let store: DeviceStore
+    private let comparison: @Sendable (String) -> Void
+    private let cancelling: EventDescriptor
+    private let state = Condition()
+    private var machine: PairingProducerStateMachine
+    private var outcome: Result<PairedDevice, GantryError>?
+    private var connectionCount = 0
+
+    /// - Throws: `pairingCodeOwn`, `noStudioAnswered` for a code without an address.
+    init(
+        code: PairingCode, identity: Identity, store: DeviceStore, name: DisplayName, streamPort: UInt16,
+        comparison: @escaping @Sendable (String) -> Void
+    ) throws(GantryError) {
+        guard !code.endpoints.isEmpty else {
+            throw GantryError(
+                .noStudioAnswered,
+                "The code holds no address of the studio. Show a new one with `gantry-studio pair --address` and the "
+                    + "studio's address in this network.")
+        }
+        self.code = code
+        self.identity = identity
+        self.store = store
+        self.comparison = comparison
+        cancelling = try EventDescriptor()
+        machine = try PairingProducerStateMachine(
+            code: code, ownKeyID: identity.keyID, name: name, model: "gantry", streamPort: streamPort,
+            asksForConfirmation: false, crypto: PairingCryptography.self, now: MonotonicClock.now())
+    }
+
+    /// Blocks until the outcome, at most 30 seconds; not on the cooperative pool.
+    func run() throws(GantryError) -> PairedDevice {
+        while true {
+            let (done, deadline) = state.withLock { (outcome, machine.nextDeadline) }
+            if let done { return try done.get() }
+            guard let deadline else { break }
+            attempt(until: deadline)
+            // The studio may not listen yet, or another address may be better: again in a moment.
+            let next = MonotonicClock.now() + .milliseconds(500)
+            state.withLock {
+                while outcome == nil, state.wait(until: min(next, deadline)) {}
+            }
+            perform(state.withLock { machine.timeAdvanced(now: MonotonicClock.now()) }, on: nil)
+        }
+        throw PairingFailure.timeout.error()
+    }
+
+    /// Any thread.
+    func cancel() {
+        cancelling.signal()
+        perform(state.withLock { machine.cancelled() }, on: nil)
+    }
+
+    private func attempt(until deadline: MediaTimestamp) {
+        for endpoint in code.endpoints {
+            if state.withLock({ outcome != nil }) { return }
+            do throws(GantryError) {
+                let dialLimit = min(deadline, MonotonicClock.now() + .seconds(5))
+                let link = try TCPDialer.dial(
+                    Endpoint(host: endpoint.host, port: endpoint.port), until: dialLimit, cancel: cancelling)
+                let studio = code.studio
+                let carrier = try SecureCarrier(
+                    link: link, identity: identity,
+                    configuration: .init(
+                        role: .server, alpn: WireLimits.pairingProtocolName,
+                        exporterLabel: PairingLimits.exporterLabel, phase: .pairing, threadName: "producer-pair-io")
+                ) { $0 == studio ? .trusted : .unknown }
+                try carrier.start(handler: ProducerPairingConnection(pairing: self, carrier: carrier))
+                carrier.join()
+            } catch {
+                Log.debug("pairing at \(endpoint): \(error)")
+            }
+        }
+    }
+
+    // MARK: From the I/O thread of the connection
+
+    func established(_ peer: CarrierPeer, on carrier: SecureCarrier) {
+        perform(
+            state.withLock { machine.connected(studio: peer.keyID, exporter: peer.exporter) }, on: (carrier, peer))
+    }
+
+    func received(_ message: ControlMessage, from peer: CarrierPeer, on carrier: SecureCarrier) {
+        perform(state.withLock { machine.received(message) }, on: (carrier, peer))
+    }
+
+    func deadline(now: MediaTimestamp, on carrier: SecureCarrier, _ peer: CarrierPeer) -> MediaTimestamp? {
+        let (actions, next, isOver) = state.withLock {
+            (machine.timeAdvanced(now: now), machine.nextDeadline, outcome != nil)
+        }
+        perform(actions, on: (carrier, peer))
+        // Cancelled or timed out from another thread: nothing more to say here.
+        if isOver { carrier.close() }
+        return next
+    }
+
+    func closed() { perform(state.withLock { machine.connectionClosed() }, on: nil) }
+
+    private func perform(_ actions: [PairingAction], on connection: (carrier: SecureCarrier, peer: CarrierPeer)?) {
+        for action in actions {
+            switch action {
+            case .send(let message): connection?.carrier.send(message)
+            case .scheduleDeadline: break
+            case .showComparison(let number, _): comparison(number)
+            case .store(let peer): save(peer, connection)
+            case .close: connection?.carrier.close()
+            case .finish(.paired): break
+            case .finish(.failed(let reason)): finish(.failure(reason.error()))
+            }
+        }
+    }
+
+    private func save(_ peer: PairedPeer, _ connection: (carrier: SecureCarrier, peer: CarrierPeer)?) {
+        guard let connection else { return }
+        do throws(GantryError) {
+            let device = try store.save(
+                PairedDevice(
+                    keyID: peer.keyID, publicKeyInfo: connection.peer.publicKeyInfo, kind: .studio,
+                    name: peer.name.text, confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: nil))
+            perform(state.withLock { machine.stored(true) }, on: connection)
+            finish(.success(device))
+        } catch {
+            perform(state.withLock { machine.stored(false) }, on: connection)
+            finish(.failure(error))
+        }
+    }
+
+    private func finish(_ result: Result<PairedDevice, GantryError>) {
+        state.withLock {
+            if outcome == nil { outcome = result }
+            state.broadcast()
+        }
+    }
+}
