@@ -69,10 +69,21 @@ package enum SecureFile {
     }
 
     /// Whether the file exists. Throws when it does and is not as it should be.
+    ///
+    /// The file is not opened: closing it would drop the locks (fcntl) that SQLite holds on it in this process.
     package static func check(_ name: String, in folder: StateFolder, code: GantryError.Code) throws(GantryError)
         -> Bool
     {
-        try openChecked(folder.file(name), code) != nil
+        let path = folder.file(name)
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return false }
+            let cause = SystemError(errno: errno, during: "stat \(path)").description
+            throw GantryError(code, "\(path) cannot be looked at.", cause: cause)
+        }
+        if status.st_mode & S_IFMT == S_IFLNK { throw link(path, code) }
+        try check(status, path, code)
+        return true
     }
 
     /// For a command that a person pastes into a shell.
@@ -105,11 +116,7 @@ package enum SecureFile {
         } catch {
             switch error.errno {
             case ENOENT: return nil
-            case ELOOP:
-                throw GantryError(
-                    code,
-                    "\(path) is a symbolic link, which is not safe. Put the file itself there: "
-                        + "cp --remove-destination \"$(readlink -f \(quoted))\" \(quoted) && chmod 600 \(quoted)")
+            case ELOOP: throw link(path, code)
             case EACCES:
                 throw GantryError(
                     code,
@@ -118,6 +125,12 @@ package enum SecureFile {
             default: throw GantryError(code, "\(path) cannot be opened.", cause: error.description)
             }
         }
+        try check(status, path, code)
+        return descriptor
+    }
+
+    private static func check(_ status: stat, _ path: String, _ code: GantryError.Code) throws(GantryError) {
+        let quoted = quoted(path)
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw GantryError(code, "\(path) is not a plain file. Move it away: mv \(quoted) \(quoted).old")
         }
@@ -136,6 +149,13 @@ package enum SecureFile {
         guard status.st_mode & 0o077 == 0 else {
             throw GantryError(code, "\(path) is open to other users. Close it: chmod 600 \(quoted)")
         }
-        return descriptor
+    }
+
+    private static func link(_ path: String, _ code: GantryError.Code) -> GantryError {
+        let quoted = quoted(path)
+        return GantryError(
+            code,
+            "\(path) is a symbolic link, which is not safe. Put the file itself there: "
+                + "cp --remove-destination \"$(readlink -f \(quoted))\" \(quoted) && chmod 600 \(quoted)")
     }
 }
