@@ -7,7 +7,7 @@ import GantryTrust
 /// `PairingLimits`, acts as TLS server there, and decides the outcome once.
 ///
 /// A thread "producer-pair" dials; the handshake runs on the carrier's I/O thread.
-final class ProducerPairing: @unchecked Sendable {  // `machine`, `outcome`, `carrier` are guarded by `state`.
+final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by `state`.
     private let code: PairingCode
     private let identity: Identity
     private let store: DeviceStore
@@ -16,7 +16,8 @@ final class ProducerPairing: @unchecked Sendable {  // `machine`, `outcome`, `ca
     private let state = Condition()
     private var machine: PairingProducerStateMachine
     private var outcome: Result<PairedDevice, GantryError>?
-    private var connectionCount = 0
+    /// The connection that TLS has let in.
+    private var active: (carrier: SecureCarrier, peer: CarrierPeer)?
 
     /// - Throws: `pairingCodeOwn`, `noStudioAnswered` for a code without an address.
     init(
@@ -51,7 +52,7 @@ final class ProducerPairing: @unchecked Sendable {  // `machine`, `outcome`, `ca
             state.withLock {
                 while outcome == nil, state.wait(until: min(next, deadline)) {}
             }
-            perform(state.withLock { machine.timeAdvanced(now: MonotonicClock.now()) }, on: nil)
+            perform(state.withLock { machine.timeAdvanced(now: MonotonicClock.now()) })
         }
         throw PairingFailure.timeout.error()
     }
@@ -59,7 +60,7 @@ final class ProducerPairing: @unchecked Sendable {  // `machine`, `outcome`, `ca
     /// Any thread.
     func cancel() {
         cancelling.signal()
-        perform(state.withLock { machine.cancelled() }, on: nil)
+        perform(state.withLock { machine.cancelled() })
     }
 
     private func attempt(until deadline: MediaTimestamp) {
@@ -87,33 +88,36 @@ final class ProducerPairing: @unchecked Sendable {  // `machine`, `outcome`, `ca
     // MARK: From the I/O thread of the connection
 
     func established(_ peer: CarrierPeer, on carrier: SecureCarrier) {
-        perform(
-            state.withLock { machine.connected(studio: peer.keyID, exporter: peer.exporter) }, on: (carrier, peer))
-    }
-
-    func received(_ message: ControlMessage, from peer: CarrierPeer, on carrier: SecureCarrier) {
-        perform(state.withLock { machine.received(message) }, on: (carrier, peer))
-    }
-
-    func deadline(now: MediaTimestamp, on carrier: SecureCarrier, _ peer: CarrierPeer) -> MediaTimestamp? {
-        let (actions, next, isOver) = state.withLock {
-            (machine.timeAdvanced(now: now), machine.nextDeadline, outcome != nil)
+        let actions = state.withLock {
+            active = (carrier, peer)
+            return machine.connected(studio: peer.keyID, exporter: peer.exporter)
         }
-        perform(actions, on: (carrier, peer))
-        // Cancelled or timed out from another thread: nothing more to say here.
-        if isOver { carrier.close() }
-        return next
+        perform(actions)
     }
 
-    func closed() { perform(state.withLock { machine.connectionClosed() }, on: nil) }
+    func received(_ message: ControlMessage) { perform(state.withLock { machine.received(message) }) }
 
-    private func perform(_ actions: [PairingAction], on connection: (carrier: SecureCarrier, peer: CarrierPeer)?) {
+    func deadline(now: MediaTimestamp) -> MediaTimestamp? {
+        perform(state.withLock { machine.timeAdvanced(now: now) })
+        return state.withLock { machine.nextDeadline }
+    }
+
+    func closed() {
+        let actions = state.withLock {
+            active = nil
+            return machine.connectionClosed()
+        }
+        perform(actions)
+    }
+
+    private func perform(_ actions: [PairingAction]) {
+        let connection = state.withLock { active }
         for action in actions {
             switch action {
             case .send(let message): connection?.carrier.send(message)
             case .scheduleDeadline: break
             case .showComparison(let number, _): comparison(number)
-            case .store(let peer): save(peer, connection)
+            case .store(let peer): save(peer, connection?.peer)
             case .close: connection?.carrier.close()
             case .finish(.paired): break
             case .finish(.failed(let reason)): finish(.failure(reason.error()))
@@ -121,17 +125,17 @@ final class ProducerPairing: @unchecked Sendable {  // `machine`, `outcome`, `ca
         }
     }
 
-    private func save(_ peer: PairedPeer, _ connection: (carrier: SecureCarrier, peer: CarrierPeer)?) {
+    private func save(_ peer: PairedPeer, _ connection: CarrierPeer?) {
         guard let connection else { return }
         do throws(GantryError) {
             let device = try store.save(
                 PairedDevice(
-                    keyID: peer.keyID, publicKeyInfo: connection.peer.publicKeyInfo, kind: .studio,
+                    keyID: peer.keyID, publicKeyInfo: connection.publicKeyInfo, kind: .studio,
                     name: peer.name.text, confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: nil))
-            perform(state.withLock { machine.stored(true) }, on: connection)
+            perform(state.withLock { machine.stored(true) })
             finish(.success(device))
         } catch {
-            perform(state.withLock { machine.stored(false) }, on: connection)
+            perform(state.withLock { machine.stored(false) })
             finish(.failure(error))
         }
     }

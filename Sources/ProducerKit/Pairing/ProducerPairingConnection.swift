@@ -6,7 +6,6 @@ final class ProducerPairingConnection: CarrierHandler, @unchecked Sendable {  //
     private let pairing: ProducerPairing
     private let carrier: SecureCarrier
     private var receiver = ControlReceiver()
-    private var peer: CarrierPeer?
 
     init(pairing: ProducerPairing, carrier: SecureCarrier) {
         self.pairing = pairing
@@ -14,19 +13,17 @@ final class ProducerPairingConnection: CarrierHandler, @unchecked Sendable {  //
     }
 
     func carrierEstablished(_ peer: CarrierPeer) {
-        self.peer = peer
         pairing.established(peer, on: carrier)
     }
 
     func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
         try receiver.consume(chunk) { message, _ throws(GantryError) in
-            if let peer { pairing.received(message, from: peer, on: carrier) }
+            pairing.received(message)
         }
     }
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
-        guard let peer else { return nil }
-        return pairing.deadline(now: now, on: carrier, peer)
+        pairing.deadline(now: now)
     }
 
     func carrierClosed(_ error: GantryError?) { pairing.closed() }

@@ -1,0 +1,176 @@
+public import GantryCore
+package import GantryMedia
+import GantryPlatform
+import GantryTransport
+public import GantryTrust
+
+/// The sending side: takes pictures and sound from the application, encodes them, and serves every paired studio that
+/// connects.
+///
+/// It opens no device by itself and does nothing before `start()`. Every method may be called from any thread; only
+/// `pairStudio` and `stop` block.
+public final class ProducerController: @unchecked Sendable {  // What varies is guarded by `lock`.
+    public let configuration: ProducerConfiguration
+    /// Newest 64 are kept for a reader that is slow.
+    public let events: AsyncStream<ProducerEvent>
+
+    private let continuation: AsyncStream<ProducerEvent>.Continuation
+    private let identity: Identity
+    private let store: DeviceStore
+    private let name: DisplayName
+    private let lock = Lock()
+    private var server: ProducerServer?
+    private var pairing: ProducerPairing?
+    private let pictures: PicturePool
+
+    /// Opens (or makes) identity and store of paired devices.
+    ///
+    /// - Throws: `stateFolder`, `identity`, `store`, each with what mends it.
+    public init(configuration: ProducerConfiguration = ProducerConfiguration()) throws(GantryError) {
+        self.configuration = configuration
+        let folder = try StateFolder.open(configuration.stateDirectory)
+        identity = try Identity.loadOrCreate(in: folder)
+        store = try DeviceStore.open(in: folder)
+        name = DisplayName(configuration.name ?? HostName.current)
+        pictures = PicturePool()
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+    }
+
+    deinit {
+        server?.stop()
+        continuation.finish()
+    }
+
+    /// Who this installation is.
+    public var keyID: KeyID { identity.keyID }
+
+    // MARK: Running
+
+    /// Begins to listen. Returns at once; studios connect from now on.
+    ///
+    /// - Throws: `invalidState` when running already, `portInUse`.
+    public func start() throws(GantryError) {
+        let continuation = continuation
+        let server = try ProducerServer(
+            configuration: configuration, identity: identity, store: store, name: name,
+            events: { continuation.yield($0) })
+        let isFirst = lock.withLock {
+            if self.server != nil { return false }
+            self.server = server
+            return true
+        }
+        guard isFirst else { throw GantryError(.invalidState, "The producer is running already.") }
+        do throws(GantryError) {
+            try server.start()
+        } catch {
+            lock.withLock { self.server = nil }
+            throw error
+        }
+        continuation.yield(.started(port: server.port))
+    }
+
+    /// Says goodbye to all studios after what was enqueued has been sent, and ends all threads. Does nothing when not
+    /// running.
+    public func stop() {
+        let running = lock.withLock {
+            defer { server = nil }
+            return server
+        }
+        guard let running else { return }
+        running.stop()
+        continuation.yield(.stopped)
+    }
+
+    public var state: ProducerState {
+        guard let server = lock.withLock({ server }) else { return .notRunning }
+        let peers = server.activePeers
+        return peers.isEmpty ? .notConnected : .active(peers)
+    }
+
+    /// The TCP port, once running.
+    public var port: UInt16? { lock.withLock { server }?.port }
+
+    public var statistics: ProducerStatistics { lock.withLock { server }?.statistics ?? ProducerStatistics() }
+
+    // MARK: Media
+
+    /// Hands in one picture. Newest wins: what the encoder has not taken yet is replaced. Returns after the conversion
+    /// (0.1 ms for 1280x720 BGRA); the memory is the caller's again.
+    ///
+    /// - Parameters:
+    ///   - pixels: `height` rows of `stride` bytes (the last may be shorter); BGRA: 4 bytes a pixel.
+    ///   - stride: bytes from one row to the next.
+    ///   - captureTime: on `CLOCK_MONOTONIC`, in microseconds; nil: now.
+    /// - Returns: false when not running, or when every buffer is in use: the picture was let go.
+    /// - Throws: `invalidArgument` when size, stride and byte count do not fit each other.
+    @discardableResult
+    public func enqueueVideo(
+        bgra pixels: UnsafeRawBufferPointer, width: Int, height: Int, stride: Int, captureTime: MediaTimestamp? = nil
+    ) throws(GantryError) -> Bool {
+        guard let server = lock.withLock({ server }) else { return false }
+        guard let picture = try pictures.i420(fromBGRA: pixels, width: width, height: height, stride: stride) else {
+            return false
+        }
+        let time = captureTime ?? MonotonicClock.now()
+        picture.captureTime = time
+        picture.presentationTime = time
+        return server.enqueue(picture)
+    }
+
+    /// As `enqueueVideo(bgra:…)` for a picture in memory of ours, without a copy.
+    @discardableResult
+    package func enqueue(_ picture: Picture) -> Bool { lock.withLock { server }?.enqueue(picture) ?? false }
+
+    /// Sound of any length; becomes packets of 10 ms.
+    package func enqueue(_ block: AudioBlock) { lock.withLock { server }?.enqueue(block) }
+
+    /// Waits until the encoder has taken the last picture: for sources that can wait. False after `deadline`.
+    package func waitForVideoRoom(until deadline: MediaTimestamp) -> Bool {
+        lock.withLock { server }?.waitForVideoRoom(until: deadline) ?? false
+    }
+
+    // MARK: Pairing
+
+    /// Pairs with the studio whose QR code says `text`. Blocks for 30 seconds at most: not on the cooperative pool.
+    ///
+    /// - Parameter comparison: gets six digits that the studio shows too.
+    /// - Throws: `pairingCodeInvalid`, `pairingCodeVersion`, `pairingCodeOwn`, `noStudioAnswered`, `pairingProof`,
+    ///   `pairingTimeout`, `pairingCancelled`, `store`, and `busy` while another attempt runs.
+    public func pairStudio(
+        withQRCodeData text: String, comparison: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(GantryError) -> PairedDevice {
+        let code = try PairingCode.parse(text)
+        let attempt = try ProducerPairing(
+            code: code, identity: identity, store: store, name: name, streamPort: port ?? configuration.port,
+            comparison: comparison)
+        let isFirst = lock.withLock {
+            if pairing != nil { return false }
+            pairing = attempt
+            return true
+        }
+        guard isFirst else { throw GantryError(.busy, "A pairing is running already. Wait for it, or cancel it.") }
+        defer { lock.withLock { pairing = nil } }
+        return try attempt.run()
+    }
+
+    /// Ends a `pairStudio` that is running; it throws `pairingCancelled`.
+    public func cancelPairing() { lock.withLock { pairing }?.cancel() }
+
+    /// All paired devices, studios and producers.
+    public var pairedDevices: [PairedDevice] {
+        get throws(GantryError) { try store.devices() }
+    }
+
+    /// The one device whose name, or beginning of key, this is.
+    public func pairedDevice(named name: String) throws(GantryError) -> PairedDevice { try store.find(name) }
+
+    /// Forgets a device: it can no longer connect, and a connection that stands is ended.
+    public func removePairedDevice(_ keyID: KeyID) throws(GantryError) {
+        _ = try store.remove(keyID: keyID, now: WallClock.now())
+        lock.withLock { server }?.disconnect(keyID)
+    }
+
+    public func renamePairedDevice(_ keyID: KeyID, to alias: String) throws(GantryError) {
+        _ = try store.rename(keyID: keyID, to: alias)
+    }
+}
