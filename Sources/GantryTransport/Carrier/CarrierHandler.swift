@@ -8,8 +8,12 @@ package protocol CarrierHandler: AnyObject, Sendable {
 
     /// A piece of a message. The bytes are valid during the call only.
     ///
-    /// - Throws: what ends the connection, a protocol error.
+    /// - Throws: a protocol error; `carrierBroken` follows.
     func carrierReceived(_ chunk: FrameChunk) throws(GantryError)
+
+    /// The peer broke the protocol. Nothing more will be received; what the handler sends now (BYE) still goes out,
+    /// then the connection is closed.
+    func carrierBroken(_ error: GantryError)
 
     /// Called before each wait: does what is due, and says when to be called again at the latest.
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp?

@@ -56,6 +56,8 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
     private var outgoingStart = 0
     private var outgoingEnd = 0
     private var isEstablished = false
+    /// The peer broke the protocol: what still comes is thrown away.
+    private var isBroken = false
 
     /// - Throws: `tls`, `general` when there are no more descriptors.
     package init(
@@ -256,10 +258,21 @@ extension SecureCarrier {
             case .needsInput: return true
             case .closedByPeer: return false
             case .bytes(let count):
-                try decoder.consume(UnsafeRawBufferPointer(rebasing: plain[..<count])) { chunk throws(GantryError) in
-                    try handler.carrierReceived(chunk)
-                }
+                if !isBroken { deliver(count, to: handler) }
             }
+        }
+    }
+
+    /// Hands `count` bytes of plain text to the decoder, and its pieces to the handler.
+    private func deliver(_ count: Int, to handler: any CarrierHandler) {
+        do throws(GantryError) {
+            try decoder.consume(UnsafeRawBufferPointer(rebasing: plain[..<count])) { chunk throws(GantryError) in
+                try handler.carrierReceived(chunk)
+            }
+        } catch {
+            isBroken = true
+            handler.carrierBroken(error)
+            close()
         }
     }
 

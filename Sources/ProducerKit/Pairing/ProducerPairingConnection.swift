@@ -22,6 +22,8 @@ final class ProducerPairingConnection: CarrierHandler, @unchecked Sendable {  //
         }
     }
 
+    func carrierBroken(_ error: GantryError) { pairing.closed() }
+
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         pairing.deadline(now: now)
     }

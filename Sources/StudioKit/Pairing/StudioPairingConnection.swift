@@ -31,6 +31,11 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {  // A
         }
     }
 
+    func carrierBroken(_ error: GantryError) {
+        failure = error
+        perform(machine?.connectionClosed())
+    }
+
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         perform(machine?.timeAdvanced(now: now))
         return machine?.nextDeadline

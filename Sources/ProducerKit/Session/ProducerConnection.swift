@@ -1,0 +1,172 @@
+import GantryCore
+import GantryPlatform
+import GantryTransport
+import GantryTrust
+
+/// One studio that has connected: performs what the session state machine decides, and takes packets from the
+/// pipelines.
+///
+/// The carrier's I/O thread drives it; formats and packets come from the encoding threads.
+final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Sendable {
+    // `machine`, `peer` and `isActive` are guarded by `lock`; the rest: I/O thread only.
+    private let server: ProducerServer
+    private let carrier: SecureCarrier
+    private let id: UInt64
+    private let lock = Lock()
+    private var machine: ProducerSessionStateMachine
+    private var peer: ProducerPeer?
+    private var isActive = false
+
+    private var receiver = ControlReceiver()
+    private var end: SessionEnd?
+    private var nextStatistics = MediaTimestamp(microseconds: 0)
+
+    init(server: ProducerServer, link: SocketLink, id: UInt64) throws(GantryError) {
+        self.server = server
+        self.id = id
+        let store = server.store
+        carrier = try SecureCarrier(
+            link: link, identity: server.identity,
+            configuration: .init(
+                role: .server, alpn: WireLimits.sessionProtocolName, phase: .beforeAuthorisation,
+                threadName: "producer-io")
+        ) { store.trust(of: $0) }
+        machine = ProducerSessionStateMachine(
+            hello: Hello(
+                name: server.name, model: "gantry", version: ProducerServer.version, codecs: [.h264, .opus],
+                bootID: server.bootID),
+            now: MonotonicClock.now())
+    }
+
+    func start() throws(GantryError) { try carrier.start(handler: self) }
+    func join() { carrier.join() }
+
+    /// Any thread: at once, without a goodbye.
+    func abort() { carrier.close(afterSending: false) }
+
+    /// Any thread: with a goodbye, after what waits has been sent.
+    func close(_ reason: Bye.Reason) { perform(lock.withLock { machine.closeRequested(reason: reason) }) }
+
+    /// Who receives; nil before START and after the end.
+    var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
+}
+
+// MARK: - The I/O thread
+
+extension ProducerConnection {
+    func carrierEstablished(_ peer: CarrierPeer) {
+        server.proven(id)
+        let device = try? server.store.device(keyID: peer.keyID)
+        let known = ProducerPeer(
+            keyID: peer.keyID, name: device?.displayedName ?? peer.keyID.short, address: peer.address)
+        lock.withLock {
+            self.peer = known
+            machine = machine.restarted(now: MonotonicClock.now())
+        }
+        do throws(GantryError) {
+            _ = try server.store.noteSeen(keyID: peer.keyID, at: WallClock.now(), address: nil)
+        } catch {
+            Log.warning("\(error)")
+        }
+    }
+
+    func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
+        let now = MonotonicClock.now()
+        lock.withLock { machine.bytesReceived(now: now) }
+        try receiver.consume(chunk) { message, _ throws(GantryError) in
+            perform(lock.withLock { machine.received(message, now: now) })
+        }
+    }
+
+    func carrierBroken(_ error: GantryError) { perform(lock.withLock { machine.failed(error) }) }
+
+    func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
+        perform(lock.withLock { machine.timeAdvanced(now: now) })
+        guard activePeer != nil else { return lock.withLock { machine.nextDeadline } }
+        if now >= nextStatistics {
+            nextStatistics = now + .seconds(1)
+            perform(lock.withLock { machine.messageOffered(.stats(server.statisticsMessage)) })
+        }
+        return lock.withLock { machine.nextDeadline }.map { min($0, nextStatistics) }
+    }
+
+    func carrierClosed(_ error: GantryError?) {
+        let actions = lock.withLock {
+            if let error { return machine.failed(error) }
+            return machine.transportClosed()
+        }
+        perform(actions)
+        server.unsubscribe(self)
+        let (peer, wasActive) = lock.withLock {
+            defer { isActive = false }
+            return (self.peer, isActive)
+        }
+        server.ended(id)
+        let failure = end?.error ?? (end == nil ? error : nil)
+        if wasActive, let peer {
+            server.events(.disconnected(peer, failure))
+        } else if let failure {
+            server.events(.refused(address: carrier.peerAddress, failure))
+        }
+    }
+
+    private func perform(_ actions: [SessionAction]) {
+        for action in actions {
+            switch action {
+            case .send(let message): carrier.send(message)
+            case .decide: decide()
+            case .authorise: carrier.permitAllMessages()
+            case .start(let start): begin(start)
+            case .keyFrame: server.requestKeyFrame()
+            case .close: carrier.close()
+            case .finish(let end): self.end = end
+            case .peerFailed(let failure): Log.info("the studio reports: \(DisplayName(failure.text).text)")
+            // Adaptation, pausing, data and further carriers are not offered in HELLO yet.
+            case .prefer, .feedback, .pause, .resume, .stats, .data, .carrierOffer, .carrierBind, .clock: break
+            // For the studio's side only.
+            case .established, .format, .rate, .videoState, .streams: break
+            }
+        }
+    }
+
+    private func decide() {
+        guard !server.isFull else {
+            return perform(lock.withLock { machine.rejected(reason: .busy, retryAfter: 5000) })
+        }
+        perform(
+            lock.withLock {
+                machine.accepted(
+                    sessionID: .random(in: 1 ... .max), streams: server.streams, now: MonotonicClock.now())
+            })
+    }
+
+    private func begin(_ start: Start) {
+        let peer = lock.withLock { () -> ProducerPeer? in
+            let isFirst = !isActive
+            isActive = true
+            return isFirst ? self.peer : nil
+        }
+        server.subscribe(self, to: start.channels)
+        if let peer { server.events(.connected(peer)) }
+    }
+}
+
+// MARK: - The encoding threads
+
+extension ProducerConnection {
+    func formatChanged(_ format: StreamFormat, epoch: UInt16) {
+        let channel =
+            switch format {
+            case .video: Channels.video
+            case .audio: Channels.audio
+            }
+        perform(
+            lock.withLock { machine.formatChanged(Format(channel: channel, epoch: epoch, format: format)) })
+    }
+
+    var videoBacklog: (bytes: Int, count: Int) { carrier.videoBacklog }
+
+    func send(_ packet: MediaPacket) -> Bool {
+        carrier.send(packet, channel: packet.codec.isVideo ? Channels.video : Channels.audio)
+    }
+}

@@ -1,0 +1,159 @@
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import GantryTransport
+import GantryTrust
+
+/// All of a running producer: the listener, the connections, and the two encoding pipelines that they share.
+final class ProducerServer: @unchecked Sendable {  // What varies is guarded by `lock`.
+    /// Connected and accepted studios at one time.
+    static let maximumSessions = 16
+
+    let port: UInt16
+    let streams: [StreamDescription]
+    let identity: Identity
+    let store: DeviceStore
+    let name: DisplayName
+    let events: @Sendable (ProducerEvent) -> Void
+    /// Differs after each start, so that a studio can tell a restart from a lost connection.
+    let bootID = UInt64.random(in: 1 ... .max)
+
+    private let listener: TCPListener
+    private let video: VideoPipeline?
+    private let audio: AudioPipeline?
+    private let lock = Lock()
+    private var admission = AdmissionControl()
+    private var connections: [UInt64: ProducerConnection] = [:]
+    private var nextID: UInt64 = 0
+    private var isStopping = false
+
+    init(
+        configuration: ProducerConfiguration, identity: Identity, store: DeviceStore, name: DisplayName,
+        events: @escaping @Sendable (ProducerEvent) -> Void
+    ) throws(GantryError) {
+        self.identity = identity
+        self.store = store
+        self.name = name
+        self.events = events
+        listener = try TCPListener(port: configuration.port)
+        port = listener.port
+        video = configuration.video.map { VideoPipeline(settings: $0, events: events) }
+        audio = configuration.audio == nil ? nil : try AudioPipeline()
+        streams = Self.streams(configuration)
+    }
+
+    private static func streams(_ configuration: ProducerConfiguration) -> [StreamDescription] {
+        let created = UInt64(clamping: WallClock.now()) * 1000
+        var streams: [StreamDescription] = []
+        if let video = configuration.video {
+            streams.append(
+                StreamDescription(
+                    channel: Channels.video, kind: .video, codec: .h264, name: DisplayName(video.sourceName),
+                    source: video.sourceType, created: created))
+        }
+        if let audio = configuration.audio {
+            streams.append(
+                StreamDescription(
+                    channel: Channels.audio, kind: .audio, codec: .opus, name: DisplayName(audio.sourceName),
+                    source: .custom, created: created))
+        }
+        return streams
+    }
+
+    func start() throws(GantryError) {
+        try video?.start()
+        try audio?.start()
+        try listener.start(threadName: "producer-listen") { [self] link, host in accept(link, from: host) }
+    }
+
+    func stop() {
+        lock.withLock { isStopping = true }
+        listener.stop()
+        // Pipelines first: what they still have goes out before the goodbye.
+        video?.stop()
+        audio?.stop()
+        let open = lock.withLock { Array(connections.values) }
+        for connection in open { connection.close(.shutdown) }
+        for connection in open { connection.join() }
+    }
+
+    // MARK: Media, any thread
+
+    func enqueue(_ picture: Picture) -> Bool {
+        guard let video else { return false }
+        video.enqueue(picture)
+        return true
+    }
+
+    func enqueue(_ block: AudioBlock) { audio?.enqueue(block) }
+    func waitForVideoRoom(until deadline: MediaTimestamp) -> Bool { video?.waitForRoom(until: deadline) ?? true }
+
+    var statistics: ProducerStatistics {
+        var result = video?.statistics ?? ProducerStatistics()
+        result.audioPacketsSent = audio?.packetsSent ?? 0
+        result.connections = activePeers.count
+        return result
+    }
+
+    var activePeers: [ProducerPeer] {
+        lock.withLock { connections.values.compactMap(\.activePeer) }.sorted { $0.name < $1.name }
+    }
+
+    // MARK: Connections
+
+    private func accept(_ link: SocketLink, from host: String) {
+        let (id, decision) = lock.withLock { () -> (UInt64, AdmissionControl.Decision) in
+            nextID &+= 1
+            return (nextID, admission.connected(nextID, from: host, now: MonotonicClock.now()))
+        }
+        guard case .admit(let evicted) = decision else { return link.close() }
+        if let evicted { lock.withLock { connections[evicted] }?.abort() }
+        do throws(GantryError) {
+            let connection = try ProducerConnection(server: self, link: link, id: id)
+            let isAdded = lock.withLock {
+                if isStopping { return false }
+                connections[id] = connection
+                return true
+            }
+            if isAdded { try connection.start() }
+        } catch {
+            ended(id)
+        }
+    }
+
+    /// TLS has let the peer in: it no longer counts against the unproven.
+    func proven(_ id: UInt64) { lock.withLock { admission.settled(id) } }
+
+    func ended(_ id: UInt64) {
+        lock.withLock {
+            connections[id] = nil
+            admission.settled(id)
+        }
+    }
+
+    var isFull: Bool { activePeers.count >= Self.maximumSessions }
+
+    func subscribe(_ connection: ProducerConnection, to channels: [UInt16]) {
+        if channels.contains(Channels.audio) { audio?.add(connection) }
+        if channels.contains(Channels.video) { video?.add(connection) }
+    }
+
+    func unsubscribe(_ connection: ProducerConnection) {
+        audio?.remove(connection)
+        video?.remove(connection)
+    }
+
+    func requestKeyFrame() { video?.requestKeyFrame() }
+
+    /// Ends the session of a device that was removed.
+    func disconnect(_ keyID: KeyID) {
+        let open = lock.withLock { connections.values.filter { $0.activePeer?.keyID == keyID } }
+        for connection in open { connection.close(.unpaired) }
+    }
+}
+
+/// The channels of a session.
+enum Channels {
+    static let video: UInt16 = 1
+    static let audio: UInt16 = 2
+}
