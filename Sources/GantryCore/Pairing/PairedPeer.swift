@@ -1,0 +1,34 @@
+/// What a finished handshake knows about the other end, for the store.
+package struct PairedPeer: Hashable, Sendable {
+    package let keyID: KeyID
+    package let role: SessionRole
+    package let name: DisplayName
+    package let model: String
+    /// Of a producer: where it listens for sessions; nil when it does not.
+    package let streamPort: UInt16?
+    /// Two people compared the number.
+    package let isConfirmed: Bool
+}
+
+/// How a pairing ended. Decided once.
+package enum PairingResult: Hashable, Sendable {
+    case paired(PairedPeer)
+    case failed(PairingFailure)
+}
+
+/// What the owner of a pairing state machine has to do, in this order.
+package enum PairingAction: Hashable, Sendable {
+    case send(ControlMessage)
+    /// Call `timeAdvanced` at this time or later. Replaces the earlier deadline.
+    case scheduleDeadline(MediaTimestamp)
+    /// Show the six digits on this end. When confirmation is wanted, ask, and call `confirmed`.
+    case showComparison(String, asksForConfirmation: Bool)
+    /// Save the peer, then call `stored`.
+    case store(PairedPeer)
+    /// The alarm: two keys knew the secret. Revoke this key, which was stored before, and warn the person.
+    case revoke(KeyID)
+    /// End the connection, after what was sent has left.
+    case close
+    /// The end; comes exactly once, and nothing but `close` comes after it.
+    case finish(PairingResult)
+}
