@@ -1,7 +1,7 @@
 /// What a SubjectPublicKeyInfo (RFC 5280 section 4.1, DER) must look like to be a key of ours or of a peer.
 ///
 /// Both kinds have one fixed length and a fixed beginning, so each key has exactly one form, and one id.
-enum PublicKeyInfo {
+package enum PublicKeyInfo {
     /// SEQUENCE { SEQUENCE { 1.3.101.112 }, BIT STRING of 32 bytes }, RFC 8410 section 4.
     private static let ed25519: [UInt8] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00]
     /// SEQUENCE { SEQUENCE { ecPublicKey, prime256v1 }, BIT STRING of an uncompressed point }, RFC 5480 section 2.
@@ -14,5 +14,5 @@ enum PublicKeyInfo {
 
     static func isEd25519(_ bytes: some Collection<UInt8>) -> Bool { bytes.count == 44 && bytes.starts(with: ed25519) }
     static func isP256(_ bytes: some Collection<UInt8>) -> Bool { bytes.count == 91 && bytes.starts(with: p256) }
-    static func isAccepted(_ bytes: some Collection<UInt8>) -> Bool { isEd25519(bytes) || isP256(bytes) }
+    package static func isAccepted(_ bytes: some Collection<UInt8>) -> Bool { isEd25519(bytes) || isP256(bytes) }
 }
