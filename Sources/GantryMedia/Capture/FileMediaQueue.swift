@@ -1,0 +1,118 @@
+import GantryCore
+import GantryPlatform
+
+/// What a file source has decoded ahead of its time: a few pictures and a second of sound, each in order. One thread
+/// puts in, one takes out. Nothing is allocated after `init`.
+final class FileMediaQueue: @unchecked Sendable {  // All state is guarded by `condition`.
+    enum Item {
+        case video(Picture)
+        case audio(AudioBlock)
+    }
+
+    /// Enough to hide a slow picture (an intra picture, a page that must come from the disk).
+    static let pictureCapacity = 5
+    /// 1 s in blocks of 10 ms.
+    static let blockCapacity = 100
+
+    private let condition = Condition()
+    private var pictures = Ring<Picture>(capacity: FileMediaQueue.pictureCapacity)
+    private var blocks = Ring<AudioBlock>(capacity: FileMediaQueue.blockCapacity)
+    private var isFinished = false
+    private var isClosed = false
+
+    var hasPictureRoom: Bool { condition.withLock { !pictures.isFull } }
+    var hasBlockRoom: Bool { condition.withLock { !blocks.isFull } }
+    var closed: Bool { condition.withLock { isClosed } }
+
+    func push(_ picture: Picture) {
+        condition.withLock {
+            pictures.append(picture)
+            condition.broadcast()
+        }
+    }
+
+    func push(_ block: AudioBlock) {
+        condition.withLock {
+            blocks.append(block)
+            condition.broadcast()
+        }
+    }
+
+    /// Nothing more is put in; what is inside can be taken.
+    func finish() {
+        condition.withLock {
+            isFinished = true
+            condition.broadcast()
+        }
+    }
+
+    /// Wakes everyone, for good.
+    func close() {
+        condition.withLock {
+            isClosed = true
+            condition.broadcast()
+        }
+    }
+
+    /// For the thread that puts in: sleeps until something changes, at most until `deadline`.
+    func waitForChange(until deadline: MediaTimestamp) {
+        condition.withLock {
+            if !isClosed { _ = condition.wait(until: deadline) }
+        }
+    }
+
+    /// Waits for the earliest thing inside, and, when `isPaced`, for its time. Nil at the end or when closed.
+    func next(isPaced: Bool) -> Item? {
+        condition.withLock {
+            while !isClosed {
+                let video = pictures.first?.presentationTime
+                let audio = blocks.first?.presentationTime
+                guard let due = Self.earlier(video, audio) else {
+                    if isFinished { return nil }
+                    condition.wait()
+                    continue
+                }
+                if isPaced, due > MonotonicClock.now() {
+                    _ = condition.wait(until: due)
+                    continue
+                }
+                // Sound first when both are due at the same time.
+                condition.broadcast()
+                if audio == due { return blocks.removeFirst().map { .audio($0) } }
+                return pictures.removeFirst().map { .video($0) }
+            }
+            return nil
+        }
+    }
+
+    private static func earlier(_ a: MediaTimestamp?, _ b: MediaTimestamp?) -> MediaTimestamp? {
+        guard let a, let b else { return a ?? b }
+        return min(a, b)
+    }
+
+    private struct Ring<Value> {
+        private var values: [Value?]
+        private var head = 0
+        private var count = 0
+
+        init(capacity: Int) { values = Array(repeating: nil, count: max(1, capacity)) }
+
+        var isFull: Bool { count == values.count }
+        var first: Value? { count == 0 ? nil : values[head] }
+
+        mutating func append(_ value: Value) {
+            guard !isFull else { return }
+            values[(head + count) % values.count] = value
+            count += 1
+        }
+
+        mutating func removeFirst() -> Value? {
+            guard count > 0 else { return nil }
+            let value = values[head]
+            values[head] = nil
+            head = (head + 1) % values.count
+            count -= 1
+            return value
+        }
+    }
+}
