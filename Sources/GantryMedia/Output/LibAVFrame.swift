@@ -5,6 +5,14 @@ import GantryCore
 final class LibAVFrame {
     let frame: UnsafeMutablePointer<AVFrame>
 
+    /// Without memory for a picture: for a decoder to fill.
+    init() throws(GantryError) {
+        guard let frame = av_frame_alloc() else {
+            throw GantryError(.general, "There is not enough memory for a picture.")
+        }
+        self.frame = frame
+    }
+
     /// - Throws: `general` when memory is out or a side is not possible.
     init(width: Int, height: Int, format: AVPixelFormat) throws(GantryError) {
         guard let frame = av_frame_alloc(), let width = CInt(exactly: width), let height = CInt(exactly: height) else {
