@@ -45,6 +45,7 @@ package enum SecretPrompt {
 
     static func ask(_ prompt: String, on terminal: FileDescriptor) throws(GantryError) -> SecretLine {
         let pipe = try SignalPipe([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+        defer { pipe.restore() }
         let quiet = try QuietTerminal(terminal)
         StandardStreams.write(prompt, to: terminal.rawValue)
         let result = Result { () throws(GantryError) in try readTyped(from: terminal.rawValue, pipe) }
@@ -52,13 +53,13 @@ package enum SecretPrompt {
         // The return key was not shown either.
         StandardStreams.write("\n", to: terminal.rawValue)
         let line = try result.get()
-        guard let line else { throw try interrupted(pipe) }
+        guard let line else { throw interrupted(pipe) }
         return line
     }
 
     /// Nil when a signal waits in `pipe`.
     private static func readTyped(
-        from descriptor: CInt, _ pipe: borrowing SignalPipe
+        from descriptor: CInt, _ pipe: SignalPipe
     ) throws(GantryError) -> SecretLine? {
         let line = SecretLine(capacity: limit)
         while true {
@@ -82,9 +83,9 @@ package enum SecretPrompt {
 
     /// Sends the signal again, now to the handlers that were there before, and returns what to throw if these let the
     /// process live.
-    private static func interrupted(_ pipe: consuming SignalPipe) throws(GantryError) -> GantryError {
+    private static func interrupted(_ pipe: SignalPipe) -> GantryError {
         let signal = pipe.next()
-        _ = consume pipe
+        pipe.restore()
         if let signal { kill(getpid(), signal) }
         return GantryError(.cancelled, "Cancelled.")
     }

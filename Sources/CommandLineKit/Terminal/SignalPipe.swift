@@ -8,7 +8,9 @@ import Synchronization
 /// A handler (not a blocked mask with signalfd) since signals would have to be blocked in every thread of the process,
 /// those of libraries included. There is one target for all signals: the newest pipe; `restore` puts back the one
 /// before, and the handlers that were there.
-struct SignalPipe: ~Copyable {
+final class SignalPipe: @unchecked Sendable {  // `isRestored` is guarded by `lock`; the rest is set in `init`.
+    private let lock = Lock()
+    private var isRestored = false
     private let readEnd: FileDescriptor
     private let writeEnd: FileDescriptor
     private let previousTarget: CInt
@@ -42,14 +44,21 @@ struct SignalPipe: ~Copyable {
         previousActions = actions
     }
 
-    deinit {
-        for previous in previousActions {
-            withUnsafePointer(to: previous.action) { _ = sigaction(previous.signal, $0, nil) }
+    /// Puts back the handlers and the target that were there before. Again: nothing.
+    func restore() {
+        lock.withLock {
+            guard !isRestored else { return }
+            isRestored = true
+            for previous in previousActions {
+                withUnsafePointer(to: previous.action) { _ = sigaction(previous.signal, $0, nil) }
+            }
+            // Only if no newer pipe took over in between.
+            _ = signalTarget.compareExchange(
+                expected: writeEnd.rawValue, desired: previousTarget, ordering: .sequentiallyConsistent)
         }
-        // Only if no newer pipe took over in between.
-        _ = signalTarget.compareExchange(
-            expected: writeEnd.rawValue, desired: previousTarget, ordering: .sequentiallyConsistent)
     }
+
+    deinit { restore() }
 
     /// For `poll` with POLLIN.
     var descriptor: CInt { readEnd.rawValue }

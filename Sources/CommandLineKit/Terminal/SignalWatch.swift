@@ -19,8 +19,8 @@ package final class SignalWatch: @unchecked Sendable {  // `thread` is set once 
     ) throws(GantryError) {
         let stopping = try EventDescriptor()
         self.stopping = stopping
-        // Made here, so that no signal is lost from the return of `init` on; the thread owns it afterwards.
-        let pipe = SignalPipeBox(pipe: try SignalPipe(signals))
+        // Made here, so that no signal is lost from the return of `init` on.
+        let pipe = try SignalPipe(signals)
         thread = try NamedThread("signals") { watch(pipe, stopping: stopping, received: received) }
     }
 
@@ -33,23 +33,18 @@ package final class SignalWatch: @unchecked Sendable {  // `thread` is set once 
     deinit { stopping.signal() }
 }
 
-/// Carries the pipe to the thread.
-private final class SignalPipeBox: Sendable {
-    let pipe: SignalPipe
-    init(pipe: consuming SignalPipe) { self.pipe = pipe }
-}
-
 private func watch(
-    _ box: SignalPipeBox, stopping: EventDescriptor, received: @Sendable (CInt) -> Void
+    _ pipe: SignalPipe, stopping: EventDescriptor, received: @Sendable (CInt) -> Void
 ) {
+    defer { pipe.restore() }
     var hasCalled = false
     while true {
         var waiting = [
-            pollfd(fd: box.pipe.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: pipe.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0),
         ]
         _ = poll(&waiting, nfds_t(waiting.count), -1)
-        while let number = box.pipe.next() {
+        while let number = pipe.next() {
             if hasCalled {
                 signal(number, SIG_DFL)
                 kill(getpid(), number)

@@ -39,6 +39,8 @@ package final class Condition: @unchecked Sendable {  // Is itself the protectio
 
     /// As `wait()`, at most until `deadline` on the monotonic clock. False when that has passed.
     package func wait(until deadline: MediaTimestamp) -> Bool {
+        // The kernel refuses a negative time with EINVAL, and a caller that loops would spin.
+        guard deadline.microseconds > 0 else { return false }
         var time = timespec(
             tv_sec: Int(deadline.microseconds / 1_000_000), tv_nsec: Int(deadline.microseconds % 1_000_000) * 1000)
         return pthread_cond_timedwait(condition, mutex, &time) != ETIMEDOUT

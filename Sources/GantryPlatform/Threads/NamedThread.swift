@@ -5,11 +5,12 @@ import Glibc
 /// A thread with a name that `top -H` and debuggers show (at most 15 bytes), which must be joined.
 ///
 /// The body runs once on the new thread. Stopping it is its owner's business: wake what it blocks on, then `join()`.
-package final class NamedThread: @unchecked Sendable {  // `state` is guarded by `lock`; `body` is taken once.
+package final class NamedThread: @unchecked Sendable {  // `thread` and `body` are guarded by `lock`.
     private let lock = Lock()
     private var thread: pthread_t?
     private let name: String
-    private let body: @Sendable () -> Void
+    /// Let go when it has run: what it captures does not live as long as this object.
+    private var body: (@Sendable () -> Void)?
 
     /// Starts the thread.
     ///
@@ -31,7 +32,11 @@ package final class NamedThread: @unchecked Sendable {  // `state` is guarded by
 
     fileprivate func run() {
         pthread_setname_np(pthread_self(), name)
-        body()
+        let body = lock.withLock { () -> (@Sendable () -> Void)? in
+            defer { self.body = nil }
+            return self.body
+        }
+        body?()
     }
 
     /// Waits until the body has returned. Calling it again, or on the thread itself, does nothing.
