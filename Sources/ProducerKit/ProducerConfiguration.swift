@@ -45,6 +45,23 @@ public struct ProducerConfiguration: Sendable {
         }
     }
 
+    /// What the pictures come from; studios show it.
+    public enum SourceType: Sendable {
+        case camera
+        case screen
+        case file
+        case custom
+
+        var wireValue: StreamDescription.Source {
+            switch self {
+            case .camera: .camera
+            case .screen: .screen
+            case .file: .file
+            case .custom: .custom
+            }
+        }
+    }
+
     public struct AudioSettings: Sendable {
         public var sourceName: String
 

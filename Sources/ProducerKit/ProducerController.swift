@@ -21,7 +21,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     private let lock = Lock()
     private var server: ProducerServer?
     private var pairing: ProducerPairing?
-    private let pictures: PicturePool
+    private let bgraInput = BGRAInput()
 
     /// Opens (or makes) identity and store of paired devices.
     ///
@@ -32,7 +32,6 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         identity = try Identity.loadOrCreate(in: folder)
         store = try DeviceStore.open(in: folder)
         name = DisplayName(configuration.name ?? HostName.current)
-        pictures = PicturePool()
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
     }
 
@@ -108,7 +107,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         bgra pixels: UnsafeRawBufferPointer, width: Int, height: Int, stride: Int, captureTime: MediaTimestamp? = nil
     ) throws(GantryError) -> Bool {
         guard let server = lock.withLock({ server }) else { return false }
-        guard let picture = try pictures.i420(fromBGRA: pixels, width: width, height: height, stride: stride) else {
+        guard let picture = try bgraInput.picture(from: pixels, width: width, height: height, stride: stride) else {
             return false
         }
         let time = captureTime ?? MonotonicClock.now()

@@ -5,8 +5,6 @@ import Glibc
 /// What every command line tool of ours does around its commands: parse, set up logging, run, say what went wrong, end
 /// with the right status.
 package enum Tool {
-    package static let version = "0.1.0"
-
     /// Runs the command that the process was started for and returns the exit status.
     package static func run(
         _ root: Command, _ body: (ParsedArguments) throws(GantryError) -> ExitStatus
@@ -15,7 +13,7 @@ package enum Tool {
         signal(SIGPIPE, SIG_IGN)
         var wantsJSON = false
         do throws(GantryError) {
-            let parser = CommandLineParser(root, version: version)
+            let parser = CommandLineParser(root, version: GantryVersion.text)
             switch try parser.parseProcessArguments(width: TerminalSize.current.columns) {
             case .show(let text):
                 StandardStreams.writeOutput(text)

@@ -13,7 +13,7 @@ package enum NetworkInterfaces {
         var entry = list
         while let interface = entry?.pointee {
             entry = interface.ifa_next
-            let isUp = interface.ifa_flags & UInt32(IFF_UP.rawValue) != 0
+            let isUp = interface.ifa_flags & UInt32(IFF_UP) != 0
             let name = String(cString: interface.ifa_name)
             guard isUp, !skipped.contains(where: { name.hasPrefix($0) }), let address = interface.ifa_addr,
                 CInt(address.pointee.sa_family) == AF_INET
@@ -23,5 +23,14 @@ package enum NetworkInterfaces {
             }
         }
         return nil
+    }
+}
+
+extension NetworkInterfaces {
+    /// Four bytes of "192.168.1.5"; nil for anything else.
+    package static func parseIPv4(_ text: String) -> [UInt8]? {
+        var address = in_addr()
+        guard inet_pton(AF_INET, text, &address) == 1 else { return nil }
+        return withUnsafeBytes(of: address.s_addr) { Array($0) }
     }
 }

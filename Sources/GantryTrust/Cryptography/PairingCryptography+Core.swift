@@ -1,4 +1,4 @@
-package import GantryCore
+import GantryCore
 
 /// The primitives that the pairing state machines ask for.
 extension PairingCryptography: PairingCrypto {}

@@ -70,8 +70,9 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         lock.withLock {
             var result = counters
             result.framesReplaced = slot.droppedCount
-            result.encodeMicrosecondsP50 = Int(encodeTimes.percentile(50))
-            result.encodeMicrosecondsP95 = Int(encodeTimes.percentile(95))
+            let times = encodeTimes.percentiles()
+            result.encodeMicrosecondsP50 = Int(times.p50)
+            result.encodeMicrosecondsP95 = Int(times.p95)
             return result
         }
     }

@@ -13,7 +13,8 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private let carrier: SecureCarrier
     private let id: UInt64
     private let lock = Lock()
-    private var machine: ProducerSessionStateMachine
+    /// From the end of the TLS handshake on.
+    private var machine: ProducerSessionStateMachine?
     private var peer: ProducerPeer?
     private var isActive = false
 
@@ -31,11 +32,6 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
                 role: .server, alpn: WireLimits.sessionProtocolName, phase: .beforeAuthorisation,
                 threadName: "producer-io")
         ) { store.trust(of: $0) }
-        machine = ProducerSessionStateMachine(
-            hello: Hello(
-                name: server.name, model: "gantry", version: ProducerServer.version, codecs: [.h264, .opus],
-                bootID: server.bootID),
-            now: MonotonicClock.now())
     }
 
     func start() throws(GantryError) { try carrier.start(handler: self) }
@@ -45,7 +41,10 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     func abort() { carrier.close(afterSending: false) }
 
     /// Any thread: with a goodbye, after what waits has been sent.
-    func close(_ reason: Bye.Reason) { perform(lock.withLock { machine.closeRequested(reason: reason) }) }
+    func close(_ reason: Bye.Reason) {
+        guard let actions = lock.withLock({ machine?.closeRequested(reason: reason) }) else { return abort() }
+        perform(actions)
+    }
 
     /// Who receives; nil before START and after the end.
     var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
@@ -61,7 +60,11 @@ extension ProducerConnection {
             keyID: peer.keyID, name: device?.displayedName ?? peer.keyID.short, address: peer.address)
         lock.withLock {
             self.peer = known
-            machine = machine.restarted(now: MonotonicClock.now())
+            machine = ProducerSessionStateMachine(
+                hello: Hello(
+                    name: server.name, model: "gantry", version: ProducerServer.version, codecs: [.h264, .opus],
+                    bootID: server.bootID),
+                now: MonotonicClock.now())
         }
         do throws(GantryError) {
             _ = try server.store.noteSeen(keyID: peer.keyID, at: WallClock.now(), address: nil)
@@ -72,28 +75,28 @@ extension ProducerConnection {
 
     func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
         let now = MonotonicClock.now()
-        lock.withLock { machine.bytesReceived(now: now) }
+        lock.withLock { machine?.bytesReceived(now: now) }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
-            perform(lock.withLock { machine.received(message, now: now) })
+            perform(lock.withLock { machine?.received(message, now: now) })
         }
     }
 
-    func carrierBroken(_ error: GantryError) { perform(lock.withLock { machine.failed(error) }) }
+    func carrierBroken(_ error: GantryError) { perform(lock.withLock { machine?.failed(error) }) }
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
-        perform(lock.withLock { machine.timeAdvanced(now: now) })
-        guard activePeer != nil else { return lock.withLock { machine.nextDeadline } }
+        perform(lock.withLock { machine?.timeAdvanced(now: now) })
+        guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
         if now >= nextStatistics {
             nextStatistics = now + .seconds(1)
-            perform(lock.withLock { machine.messageOffered(.stats(server.statisticsMessage)) })
+            perform(lock.withLock { machine?.messageOffered(.stats(server.statisticsMessage)) })
         }
-        return lock.withLock { machine.nextDeadline }.map { min($0, nextStatistics) }
+        return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics) }
     }
 
     func carrierClosed(_ error: GantryError?) {
         let actions = lock.withLock {
-            if let error { return machine.failed(error) }
-            return machine.transportClosed()
+            if let error { return machine?.failed(error) }
+            return machine?.transportClosed()
         }
         perform(actions)
         server.unsubscribe(self)
@@ -110,8 +113,8 @@ extension ProducerConnection {
         }
     }
 
-    private func perform(_ actions: [SessionAction]) {
-        for action in actions {
+    private func perform(_ actions: [SessionAction]?) {
+        for action in actions ?? [] {
             switch action {
             case .send(let message): carrier.send(message)
             case .decide: decide()
@@ -131,11 +134,11 @@ extension ProducerConnection {
 
     private func decide() {
         guard !server.isFull else {
-            return perform(lock.withLock { machine.rejected(reason: .busy, retryAfter: 5000) })
+            return perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 5000) })
         }
         perform(
             lock.withLock {
-                machine.accepted(
+                machine?.accepted(
                     sessionID: .random(in: 1 ... .max), streams: server.streams, now: MonotonicClock.now())
             })
     }
@@ -161,7 +164,7 @@ extension ProducerConnection {
             case .audio: Channels.audio
             }
         perform(
-            lock.withLock { machine.formatChanged(Format(channel: channel, epoch: epoch, format: format)) })
+            lock.withLock { machine?.formatChanged(Format(channel: channel, epoch: epoch, format: format)) })
     }
 
     var videoBacklog: (bytes: Int, count: Int) { carrier.videoBacklog }

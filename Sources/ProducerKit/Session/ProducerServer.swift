@@ -8,6 +8,7 @@ import GantryTrust
 final class ProducerServer: @unchecked Sendable {  // What varies is guarded by `lock`.
     /// Connected and accepted studios at one time.
     static let maximumSessions = 16
+    static let version = GantryVersion.text
 
     let port: UInt16
     let streams: [StreamDescription]
@@ -43,19 +44,19 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     }
 
     private static func streams(_ configuration: ProducerConfiguration) -> [StreamDescription] {
-        let created = UInt64(clamping: WallClock.now()) * 1000
+        let created = MonotonicClock.now()
         var streams: [StreamDescription] = []
         if let video = configuration.video {
             streams.append(
                 StreamDescription(
-                    channel: Channels.video, kind: .video, codec: .h264, name: DisplayName(video.sourceName),
-                    source: video.sourceType, created: created))
+                    channel: Channels.video, kind: .video, codec: .h264, source: video.sourceType.wireValue,
+                    created: created, name: DisplayName(video.sourceName).text))
         }
         if let audio = configuration.audio {
             streams.append(
                 StreamDescription(
-                    channel: Channels.audio, kind: .audio, codec: .opus, name: DisplayName(audio.sourceName),
-                    source: .custom, created: created))
+                    channel: Channels.audio, kind: .audio, codec: .opus, source: .custom, created: created,
+                    name: DisplayName(audio.sourceName).text))
         }
         return streams
     }
@@ -129,6 +130,20 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
             connections[id] = nil
             admission.settled(id)
         }
+    }
+
+    /// What studios are told each second.
+    var statisticsMessage: Stats {
+        let now = statistics
+        return Stats(
+            framesSent: UInt64(clamping: now.framesSent),
+            framesDropped: UInt64(clamping: now.framesReplaced + now.framesSkipped),
+            bytesSent: UInt64(clamping: now.videoBytes), audioPacketsSent: UInt64(clamping: now.audioPacketsSent),
+            stages: [
+                .init(
+                    stage: .encode, p50: UInt32(clamping: now.encodeMicrosecondsP50),
+                    p95: UInt32(clamping: now.encodeMicrosecondsP95))
+            ])
     }
 
     var isFull: Bool { activePeers.count >= Self.maximumSessions }

@@ -45,9 +45,10 @@ package final class LatencyMeter: VideoOutput, @unchecked Sendable {  // All sta
     package var result: Result? {
         lock.withLock {
             guard read > 0 else { return nil }
+            let times = window.percentiles()
             return Result(
-                framesRead: read, framesMissing: missing, p50: Int(window.percentile(50)),
-                p95: Int(window.percentile(95)), p99: Int(window.percentile(99)), maximum: Int(window.maximum))
+                framesRead: read, framesMissing: missing, p50: Int(times.p50), p95: Int(times.p95),
+                p99: Int(times.p99), maximum: Int(times.maximum))
         }
     }
 }

@@ -36,7 +36,7 @@ package final class SkewMeter: VideoOutput, AudioOutput, @unchecked Sendable {  
 
     /// Median skew in microseconds, and of how many seconds; nil before the first pair.
     package var median: (microseconds: Int, count: Int)? {
-        lock.withLock { window.count > 0 ? (Int(window.percentile(50)), window.count) : nil }
+        lock.withLock { window.count > 0 ? (Int(window.percentiles().p50), window.count) : nil }
     }
 
     /// Keeps the last few marks of a kind and looks for partners within half a second.

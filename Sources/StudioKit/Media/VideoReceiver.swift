@@ -26,6 +26,7 @@ final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by
     private var counters = Counters()
     private var outputs: [any VideoOutput]
     private let needsKeyFrame: @Sendable () -> Void
+    private let decoded: @Sendable () -> Void
     private let failed: @Sendable (GantryError) -> Void
     /// Producer's clock minus ours, in microseconds.
     private let clockOffset: @Sendable () -> Int64
@@ -33,12 +34,14 @@ final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by
 
     init(
         codec: MediaCodec, outputs: [any VideoOutput], clockOffset: @escaping @Sendable () -> Int64,
-        needsKeyFrame: @escaping @Sendable () -> Void, failed: @escaping @Sendable (GantryError) -> Void
+        needsKeyFrame: @escaping @Sendable () -> Void, decoded: @escaping @Sendable () -> Void,
+        failed: @escaping @Sendable (GantryError) -> Void
     ) {
         self.codec = codec
         self.outputs = outputs
         self.clockOffset = clockOffset
         self.needsKeyFrame = needsKeyFrame
+        self.decoded = decoded
         self.failed = failed
     }
 
@@ -93,6 +96,7 @@ final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by
             counters.width = picture.width
             counters.height = picture.height
         }
+        decoded()
         let frame = VideoFrame(picture)
         for output in shown { output.receive(frame) }
     }

@@ -1,5 +1,4 @@
 public import GantryCore
-package import GantryMedia
 package import GantryPlatform
 
 /// Takes decoded pictures. Called on the session's decoding thread, in order, never two at once: a call that takes
@@ -19,6 +18,8 @@ public protocol AudioOutput: AnyObject, Sendable {
 /// Takes coded packets as they come from the wire, for recording and relaying. Called on the connection's I/O thread:
 /// it must hand over and return.
 package protocol PacketOutput: AnyObject, Sendable {
+    /// Which streams will come; before any format.
+    func expect(video: Bool, audio: Bool)
     func formatChanged(_ format: StreamFormat, epoch: UInt16)
     /// The packet is read only and may be held; its memory returns to the pool when it is let go.
     func receive(_ packet: MediaPacket)

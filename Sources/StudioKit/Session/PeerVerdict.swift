@@ -1,0 +1,60 @@
+import GantryCore
+import GantryPlatform
+import GantryTransport
+import GantryTrust
+
+/// Decides during the TLS handshake whether the key that answered is one that we are paired with, and remembers what
+/// is to be told otherwise.
+final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are guarded by `lock`.
+    private let store: DeviceStore
+    /// The key that must answer; nil: any that is paired.
+    private let expected: KeyID?
+    private let lock = Lock()
+    private var keyID: KeyID?
+    private var refusal: GantryError?
+
+    init(store: DeviceStore, expected: KeyID?) {
+        self.store = store
+        self.expected = expected
+    }
+
+    func decide(_ keyID: KeyID) -> TrustDecision {
+        let decision = store.trust(of: keyID)
+        lock.withLock {
+            self.keyID = keyID
+            if decision != .trusted {
+                refusal = GantryError(
+                    .notPaired,
+                    "The producer that answers there is not paired with this studio. Run `gantry-studio pair` here and "
+                        + "`gantry-producer pair` there.")
+            } else if let expected, expected != keyID {
+                refusal = GantryError(
+                    .wrongPeer,
+                    "Another device answers at that address than the one you named. Check the address with "
+                        + "`gantry-studio devices list`, or give HOST:PORT.")
+            }
+        }
+        return lock.withLock { refusal } == nil ? decision : .unknown
+    }
+
+    /// Why we refused the peer; nil when we did not.
+    var error: GantryError? { lock.withLock { refusal } }
+
+    /// Notes where the peer was met, and returns its name in the store.
+    func seen(at address: String) -> String? {
+        guard let keyID = lock.withLock({ keyID }) else { return nil }
+        do throws(GantryError) {
+            _ = try store.noteSeen(keyID: keyID, at: WallClock.now(), address: address)
+            return try store.device(keyID: keyID)?.displayedName
+        } catch {
+            Log.warning("\(error)")
+            return nil
+        }
+    }
+
+    /// The producer has removed this studio.
+    func markRejected() {
+        guard let keyID = lock.withLock({ keyID }) else { return }
+        _ = try? store.markRejectedByPeer(keyID: keyID)
+    }
+}

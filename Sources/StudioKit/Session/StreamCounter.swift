@@ -1,0 +1,32 @@
+import GantryCore
+
+/// Counts the packets of one stream: how many came, how many are missing, how fast. A plain value.
+struct StreamCounter {
+    private(set) var received = 0
+    private(set) var lost = 0
+    private(set) var bytes = 0
+    private var next: UInt32?
+    private var first: MediaTimestamp?
+    private var last = MediaTimestamp(microseconds: 0)
+
+    /// A step of more than this is a new beginning of the sequence, not a loss.
+    private static let longestGap: UInt32 = 1 << 16
+
+    mutating func add(_ header: MediaHeader, bytes count: Int) {
+        if let next {
+            let gap = header.sequence &- next
+            if gap < Self.longestGap { lost += Int(gap) }
+        }
+        next = header.sequence &+ 1
+        received += 1
+        bytes += count
+        if first == nil { first = header.presentationTime }
+        last = header.presentationTime
+    }
+
+    /// From the first stamp to the last.
+    var span: MediaDuration { first.map { last - $0 } ?? .zero }
+    var packetsPerSecond: Double { span > .zero ? Double(received - 1) / span.seconds : 0 }
+    /// Bits a second, the last packet not counted: it has no end yet.
+    var bitrate: Double { span > .zero ? Double(bytes) * 8 / span.seconds : 0 }
+}

@@ -1,0 +1,277 @@
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import GantryTransport
+import GantryTrust
+
+/// The connection of a session: performs what the session state machine decides, puts packets together and hands them
+/// to decoders and packet outputs.
+final class StudioConnection: CarrierHandler, @unchecked Sendable {
+    // `machine`, `clock`, counters, receivers and `end` are guarded by `lock`; the rest: I/O thread only.
+    private static let keyFrameInterval = MediaDuration.seconds(2)
+
+    private unowned let session: StudioSession
+    private let carrier: SecureCarrier
+    private let verdict: PeerVerdict
+    private let lock = Lock()
+    private var machine: StudioSessionStateMachine?
+    private var clock = ClockEstimator()
+    private var videoCounter = StreamCounter()
+    private var audioCounter = StreamCounter()
+    private var producerStats = Stats()
+    private var video: VideoReceiver?
+    private var audio: AudioReceiver?
+    private var end: SessionEnd?
+    private var closeError: GantryError?
+
+    private var receiver = ControlReceiver()
+    private var assemblers: [UInt16: MediaReassembler] = [:]
+    private let videoPackets = ReusePool<MediaPacket>(capacity: 320) { MediaPacket() }
+    private let audioPackets = ReusePool<MediaPacket>(capacity: 640) { MediaPacket(capacity: 1500) }
+    private var nextKeyFrame: MediaTimestamp?
+    private var peerAddress = ""
+
+    init(session: StudioSession, link: SocketLink) throws(GantryError) {
+        self.session = session
+        let verdict = PeerVerdict(store: session.context.store, expected: session.target.keyID)
+        self.verdict = verdict
+        carrier = try SecureCarrier(
+            link: link, identity: session.context.identity,
+            configuration: .init(
+                role: .client, alpn: WireLimits.sessionProtocolName, phase: .beforeAcceptance, threadName: "studio-io")
+        ) { verdict.decide($0) }
+    }
+
+    // MARK: Session thread
+
+    /// Blocks until the connection has ended and all that came has been decoded. Returns why it ended.
+    func run() throws(GantryError) -> GantryError? {
+        try carrier.start(handler: self)
+        carrier.join()
+        let (video, audio) = lock.withLock { (self.video, self.audio) }
+        video?.stop()
+        audio?.stop()
+        let (end, closeError) = lock.withLock { (self.end, self.closeError) }
+        return verdict.error ?? (end == nil ? closeError : end?.error)
+    }
+
+    // MARK: Any thread
+
+    func close() {
+        guard let actions = lock.withLock({ machine?.closeRequested(reason: .normal) }) else {
+            return carrier.close(afterSending: false)
+        }
+        perform(actions)
+    }
+
+    private func requestKeyFrame(_ reason: Keyframe.Reason) {
+        let request = Keyframe(channel: lock.withLock { videoChannel }, reason: reason)
+        perform(lock.withLock { machine?.keyFrameNeeded(request, now: MonotonicClock.now()) })
+    }
+
+    private var videoChannel: UInt16 = 0
+
+    /// Microseconds to add to a difference (our clock − producer's stamp): producer's clock minus ours.
+    private var clockOffset: Int64 {
+        lock.withLock { clock.offset(at: MonotonicClock.now())?.microseconds ?? 0 }
+    }
+}
+
+// MARK: - The I/O thread
+
+extension StudioConnection {
+    func carrierEstablished(_ peer: CarrierPeer) {
+        peerAddress = peer.address
+        let now = MonotonicClock.now()
+        let actions = lock.withLock { () -> [SessionAction] in
+            var machine = StudioSessionStateMachine(
+                hello: Hello(
+                    name: session.context.name, model: "gantry", version: GantryVersion.text,
+                    codecs: [.h264, .mjpeg, .opus]),
+                now: now)
+            defer { self.machine = machine }
+            return machine.connected(now: now)
+        }
+        perform(actions)
+    }
+
+    func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
+        let now = MonotonicClock.now()
+        lock.withLock { machine?.bytesReceived(now: now) }
+        if chunk.type.isMedia {
+            guard let packet = try assemblers[chunk.channel]?.consume(chunk) else { return }
+            received(packet)
+            return
+        }
+        try receiver.consume(chunk) { message, _ throws(GantryError) in
+            perform(lock.withLock { machine?.received(message, now: now) })
+        }
+    }
+
+    func carrierBroken(_ error: GantryError) { perform(lock.withLock { machine?.failed(error) }) }
+
+    func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
+        perform(lock.withLock { machine?.timeAdvanced(now: now) })
+        if let due = nextKeyFrame, now >= due {
+            nextKeyFrame = now + Self.keyFrameInterval
+            requestKeyFrame(.recording)
+        }
+        let deadline = lock.withLock { machine?.nextDeadline }
+        guard let deadline, let nextKeyFrame else { return deadline }
+        return min(deadline, nextKeyFrame)
+    }
+
+    func carrierClosed(_ error: GantryError?) {
+        let actions = lock.withLock { () -> [SessionAction]? in
+            closeError = error
+            if let error { return machine?.failed(error) }
+            return machine?.transportClosed()
+        }
+        perform(actions)
+    }
+
+    private func received(_ packet: MediaPacket) {
+        if packet.codec.isVideo {
+            lock.withLock { videoCounter.add(packet.header, bytes: packet.count) }
+            video?.enqueue(packet)
+        } else {
+            lock.withLock { audioCounter.add(packet.header, bytes: packet.count) }
+            audio?.enqueue(packet)
+        }
+        for output in session.configuration.packetOutputs { output.receive(packet) }
+    }
+
+    private func perform(_ actions: [SessionAction]?) {
+        for action in actions ?? [] {
+            switch action {
+            case .send(let message): carrier.send(message)
+            case .established(let accept, let peer): established(accept, peer)
+            case .format(let format): formatChanged(format)
+            case .stats(let stats): lock.withLock { producerStats = stats }
+            case .clock(let sent, let received, let answered, let returned):
+                lock.withLock { clock.add(sent: sent, received: received, answered: answered, returned: returned) }
+            case .close: carrier.close()
+            case .finish(let end):
+                lock.withLock { self.end = end }
+                if end.reason == .unpaired || end.error?.code == .unpairedByPeer { verdict.markRejected() }
+            case .peerFailed(let failure): Log.info("the producer reports: \(DisplayName(failure.text).text)")
+            // Not offered in HELLO yet, or told by the statistics.
+            case .rate, .videoState, .streams, .pause, .resume, .data, .carrierOffer, .carrierBind: break
+            // For the producer's side only.
+            case .decide, .authorise, .start, .keyFrame, .prefer, .feedback: break
+            }
+        }
+    }
+
+    private func established(_ accept: Accept, _ peer: Hello) {
+        carrier.permitAllMessages()
+        var channels: [UInt16] = []
+        do throws(GantryError) {
+            for stream in accept.streams {
+                guard let codec = stream.codec, !assemblers.keys.contains(stream.channel) else { continue }
+                switch stream.kind {
+                case .video where session.configuration.wantsVideo && codec.isVideo && video == nil:
+                    try addVideo(stream.channel, codec)
+                case .audio where session.configuration.wantsAudio && codec == .opus && audio == nil:
+                    try addAudio(stream.channel, codec)
+                case .video, .audio, .data: continue
+                }
+                channels.append(stream.channel)
+            }
+        } catch {
+            perform(lock.withLock { machine?.failed(error) })
+            return
+        }
+        let device = verdict.seen(at: peerAddress)
+        session.report(
+            .connected(
+                name: device ?? peer.name.text, address: peerAddress,
+                streams: accept.streams.map {
+                    StreamInfo(
+                        channel: Int($0.channel), kind: $0.kind, codec: $0.codec, name: DisplayName($0.name).text)
+                }))
+        for output in session.configuration.packetOutputs {
+            output.expect(video: video != nil, audio: audio != nil)
+            if output.wantsRegularKeyFrames && video != nil {
+                nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
+            }
+        }
+        perform(lock.withLock { machine?.startRequested(Start(channels: channels)) })
+    }
+
+    private func addVideo(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
+        let session = session
+        let receiver = VideoReceiver(
+            codec: codec, outputs: session.configuration.videoOutputs,
+            clockOffset: { [weak self] in self?.clockOffset ?? 0 },
+            needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) },
+            decoded: { [weak session] in session?.pictureDecoded() },
+            failed: { [weak session] in session?.report(.decodingFailed($0)) })
+        try receiver.start()
+        lock.withLock {
+            video = receiver
+            videoChannel = channel
+        }
+        assemblers[channel] = MediaReassembler(codec: codec, pool: videoPackets)
+    }
+
+    private func addAudio(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
+        let session = session
+        let receiver = AudioReceiver(
+            outputs: session.configuration.audioOutputs, clockOffset: { [weak self] in self?.clockOffset ?? 0 },
+            failed: { [weak session] in session?.report(.decodingFailed($0)) })
+        try receiver.start()
+        lock.withLock { audio = receiver }
+        assemblers[channel] = MediaReassembler(codec: codec, pool: audioPackets)
+    }
+
+    private func formatChanged(_ format: Format) {
+        for output in session.configuration.packetOutputs {
+            output.formatChanged(format.format, epoch: format.epoch)
+        }
+        session.report(.format(format.format))
+    }
+}
+
+// MARK: - Statistics, any thread
+
+extension StudioConnection {
+    var statistics: StudioStatistics {
+        let (videoReceiver, audioReceiver) = lock.withLock { (video, audio) }
+        var result = StudioStatistics()
+        if var counters = videoReceiver?.statistics {
+            result.framesDecoded = counters.decoded
+            result.framesDropped = counters.dropped
+            result.latency = .init(&counters.latency)
+            result.decodeTime = .init(&counters.decodeTime)
+            result.width = counters.width
+            result.height = counters.height
+        }
+        if var counters = audioReceiver?.statistics { result.audioLatency = .init(&counters.latency) }
+        lock.withLock {
+            result.framesReceived = videoCounter.received
+            result.framesLost = videoCounter.lost
+            result.videoBytes = videoCounter.bytes
+            result.framesPerSecond = videoCounter.packetsPerSecond
+            result.videoBitrate = videoCounter.bitrate
+            result.audioPacketsReceived = audioCounter.received
+            result.audioPacketsLost = audioCounter.lost
+            result.audioBytes = audioCounter.bytes
+            result.producerFramesSent = Int(clamping: producerStats.framesSent)
+            result.producerFramesDropped = Int(clamping: producerStats.framesDropped)
+            result.roundTrip = Int(clamping: clock.roundTrip?.microseconds ?? 0)
+        }
+        return result
+    }
+}
+
+extension StudioStatistics.Percentiles {
+    init(_ window: inout PercentileWindow) {
+        let values = window.percentiles()
+        count = values.count
+        p50 = Int(values.p50)
+        p95 = Int(values.p95)
+        p99 = Int(values.p99)
+        maximum = Int(values.maximum)
+    }
+}

@@ -1,0 +1,107 @@
+public import GantryCore
+import GantryPlatform
+public import GantryTransport
+public import GantryTrust
+
+/// The receiving side: pairs with producers and opens sessions with them. Any thread.
+public final class StudioController: Sendable {
+    private let identity: Identity
+    private let store: DeviceStore
+    private let name: DisplayName
+    private let resolver: any ProducerResolver = LastAddressResolver()
+
+    /// Opens (or makes) identity and store of paired devices.
+    ///
+    /// - Throws: `stateFolder`, `identity`, `store`, each with what mends it.
+    public init(configuration: StudioConfiguration = StudioConfiguration()) throws(GantryError) {
+        let folder = try StateFolder.open(configuration.stateDirectory)
+        identity = try Identity.loadOrCreate(in: folder)
+        store = try DeviceStore.open(in: folder)
+        name = DisplayName(configuration.name ?? HostName.current)
+    }
+
+    /// Who this installation is.
+    public var keyID: KeyID { identity.keyID }
+
+    // MARK: Pairing
+
+    /// Opens a pairing window; it begins to listen with `StudioPairing.run`.
+    ///
+    /// - Parameters:
+    ///   - address: the IPv4 address that the producer shall dial ("192.168.1.5"); nil: that of the first network, or
+    ///     127.0.0.1 without one.
+    ///   - port: 0 lets the system choose.
+    ///   - duration: at most 5 minutes.
+    /// - Throws: `invalidArgument` for another address, `portInUse`.
+    public func beginPairing(
+        address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300)
+    ) throws(GantryError) -> StudioPairing {
+        var bytes = NetworkInterfaces.firstIPv4() ?? [127, 0, 0, 1]
+        if let address {
+            guard let given = NetworkInterfaces.parseIPv4(address) else {
+                throw GantryError(
+                    .invalidArgument, "\(DisplayName(address).text) is not an IPv4 address such as 192.168.1.5.")
+            }
+            bytes = given
+        }
+        return try StudioPairing(
+            identity: identity, store: store, name: name, address: bytes, port: port, duration: duration)
+    }
+
+    /// All paired devices, studios and producers.
+    public var pairedDevices: [PairedDevice] {
+        get throws(GantryError) { try store.devices() }
+    }
+
+    /// The one device whose name, or beginning of key, this is.
+    public func pairedDevice(named name: String) throws(GantryError) -> PairedDevice { try store.find(name) }
+
+    public func removePairedDevice(_ keyID: KeyID) throws(GantryError) {
+        _ = try store.remove(keyID: keyID, now: WallClock.now())
+    }
+
+    public func renamePairedDevice(_ keyID: KeyID, to alias: String) throws(GantryError) {
+        _ = try store.rename(keyID: keyID, to: alias)
+    }
+
+    // MARK: Receiving
+
+    /// What `text` means: "HOST:PORT", the name of a paired producer, or nil for the only one.
+    ///
+    /// - Throws: `notPaired` when nobody is paired, `unknownDevice`, `cannotConnect` when its address is not known.
+    public func target(_ text: String?) throws(GantryError) -> ProducerTarget {
+        let producers = try store.devices().filter { $0.kind == .producer && $0.state == .active }
+        if let text, let endpoint = Endpoint(text: text) {
+            guard !producers.isEmpty else { throw Self.nobodyPaired }
+            return ProducerTarget(endpoint: endpoint)
+        }
+        let device: PairedDevice
+        if let text {
+            device = try store.find(text)
+        } else {
+            guard let only = producers.first else { throw Self.nobodyPaired }
+            guard producers.count == 1 else {
+                let names = producers.map(\.displayedName).joined(separator: ", ")
+                throw GantryError(.invalidArgument, "Several producers are paired: \(names). Say which one to receive.")
+            }
+            device = only
+        }
+        guard let endpoint = resolver.endpoints(of: device).first else {
+            throw GantryError(
+                .cannotConnect,
+                "Where \(device.displayedName) is, is not known. Give its address once: "
+                    + "gantry-studio receive HOST:\(Endpoint.defaultPort)")
+        }
+        return ProducerTarget(endpoint: endpoint, keyID: device.keyID, name: device.displayedName)
+    }
+
+    private static let nobodyPaired = GantryError(
+        .notPaired, "No producer is paired. Run `gantry-studio pair` here and `gantry-producer pair` there.")
+
+    /// Makes a session with `target`; it connects with `StudioSession.start`.
+    public func makeSession(_ target: ProducerTarget, configuration: StudioSessionConfiguration) -> StudioSession {
+        StudioSession(
+            context: .init(identity: identity, store: store, name: name), target: target,
+            configuration: configuration)
+    }
+}

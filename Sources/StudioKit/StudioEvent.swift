@@ -1,0 +1,25 @@
+public import GantryCore
+
+/// What happens in a session, in order. `ended` comes exactly once, last.
+public enum StudioEvent: Sendable {
+    case connecting(String)
+    /// The producer has let us in. Its name is safe to print.
+    case connected(name: String, address: String, streams: [StreamInfo])
+    /// A stream begins, or goes on with another format.
+    case format(StreamFormat)
+    /// The first decoded picture: how long after `start`, in microseconds.
+    case firstFrame(afterMicroseconds: Int)
+    /// A decoder failed for good; the rest goes on.
+    case decodingFailed(GantryError)
+    /// Nil: closed in order, by either side.
+    case ended(GantryError?)
+}
+
+/// One stream that a producer offers.
+public struct StreamInfo: Sendable, Hashable {
+    public let channel: Int
+    public let kind: MediaKind
+    public let codec: MediaCodec?
+    /// Safe to print.
+    public let name: String
+}

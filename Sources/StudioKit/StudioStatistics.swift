@@ -1,0 +1,41 @@
+/// What a session has received so far. Times in microseconds.
+public struct StudioStatistics: Sendable, Equatable {
+    public var framesReceived = 0
+    public var framesDecoded = 0
+    /// Gaps in the sequence numbers: what the producer encoded and we never got.
+    public var framesLost = 0
+    /// Let go here, because decoding or an output was behind.
+    public var framesDropped = 0
+    /// What the producer says that it has sent since its start, and left out; 0 until it has said so.
+    public var producerFramesSent = 0
+    public var producerFramesDropped = 0
+    public var videoBytes = 0
+    public var audioPacketsReceived = 0
+    public var audioPacketsLost = 0
+    public var audioBytes = 0
+    public var width = 0
+    public var height = 0
+    /// Pictures a second over the whole session, by the stamps of the producer.
+    public var framesPerSecond = 0.0
+    /// Bits a second of video over the whole session.
+    public var videoBitrate = 0.0
+    /// From capture to decoded, with the producer's clock estimated by PING and PONG.
+    public var latency = Percentiles()
+    /// From the last byte's arrival to decoded.
+    public var decodeTime = Percentiles()
+    public var audioLatency = Percentiles()
+    /// Smallest of the last 16.
+    public var roundTrip = 0
+
+    public struct Percentiles: Sendable, Equatable {
+        public var count = 0
+        public var p50 = 0
+        public var p95 = 0
+        public var p99 = 0
+        public var maximum = 0
+
+        public init() {}
+    }
+
+    public init() {}
+}
