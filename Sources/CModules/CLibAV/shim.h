@@ -56,6 +56,6 @@ static inline int CLibAV_set_rotation(AVStream *stream, int degrees) {
     int32_t *matrix = (int32_t *)av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, size);
 #endif
     if (!matrix) return AVERROR(ENOMEM);
-    av_display_rotation_set(matrix, -degrees);
+    av_display_rotation_set(matrix, degrees);
     return 0;
 }
