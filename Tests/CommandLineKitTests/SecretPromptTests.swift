@@ -58,6 +58,48 @@ extension SignalTests {
             #expect(unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1, "SIG_IGN is back")
         }
 
+        /// In a session of its own, with the pseudo-terminal as `/dev/tty`.
+        @Test func controlCRestoresTheTerminal() async {
+            await #expect(processExitsWith: .exitCode(42)) {
+                _ = signal(SIGINT, SIG_IGN)
+                setsid()
+                let terminal = try PseudoTerminal()
+                try syscall("TIOCSCTTY") { ioctl(terminal.user.rawValue, UInt(TIOCSCTTY), 0) }
+                let before = terminal.localModes
+                let prompt = try RunningPrompt {
+                    () throws(GantryError) in try SecretPrompt.ask("Code: ", withoutTerminal: "Use a pipe.")
+                }
+                _ = terminal.read(until: "Code: ")
+                let during = terminal.localModes
+                terminal.type("half\u{03}")
+                let error = #expect(throws: GantryError.self) { try prompt.answer() }
+                guard error?.code == .cancelled, during != before, terminal.localModes == before else { exit(1) }
+                exit(42)
+            }
+        }
+
+        @Test func controlCEndsTheProcessWhenNobodyWatches() async {
+            await #expect(processExitsWith: .signal(SIGINT)) {
+                setsid()
+                let terminal = try PseudoTerminal()
+                try syscall("TIOCSCTTY") { ioctl(terminal.user.rawValue, UInt(TIOCSCTTY), 0) }
+                let prompt = try RunningPrompt(on: terminal)
+                _ = terminal.read(until: "Code: ")
+                terminal.type("\u{03}")
+                _ = try prompt.answer()
+            }
+        }
+
+        @Test func saysWhatToDoWithoutATerminal() async {
+            await #expect(processExitsWith: .exitCode(42)) {
+                setsid()
+                let error = #expect(throws: GantryError.self) {
+                    try SecretPrompt.ask("Code: ", withoutTerminal: "Use a pipe.")
+                }
+                exit(error?.code == .invalidArgument && error?.message.contains("Use a pipe.") == true ? 42 : 1)
+            }
+        }
+
         @Test func refusesALineWithoutEnd() throws {
             let terminal = try PseudoTerminal()
             let before = terminal.localModes
@@ -99,10 +141,12 @@ private final class RunningPrompt: Sendable {
     private let thread: NamedThread
     private let result = LatestSlot<Result<SecretLine, GantryError>>()
 
-    init(on terminal: PseudoTerminal) throws(GantryError) {
-        thread = try NamedThread("prompt") { [result] in
-            result.put(Result { () throws(GantryError) in try SecretPrompt.ask("Code: ", on: terminal.user) })
-        }
+    init(_ ask: @escaping @Sendable () throws(GantryError) -> SecretLine) throws(GantryError) {
+        thread = try NamedThread("prompt") { [result] in result.put(Result(catching: ask)) }
+    }
+
+    convenience init(on terminal: PseudoTerminal) throws(GantryError) {
+        try self.init { () throws(GantryError) in try SecretPrompt.ask("Code: ", on: terminal.user) }
     }
 
     func answer() throws -> SecretLine {

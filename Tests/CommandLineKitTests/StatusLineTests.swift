@@ -66,12 +66,34 @@ import Testing
     @Test func clearsBeforeOtherOutputOnATerminal() throws {
         let terminal = try PseudoTerminal(columns: 10, rows: 5)
         #expect(TerminalSize(of: terminal.user.rawValue) == TerminalSize(columns: 10, rows: 5))
-        guard Environment["TERM"].map({ $0 != "dumb" }) ?? false else { return }
-        let status = StatusLine(descriptor: terminal.user.rawValue)
+        let status = StatusLine(descriptor: terminal.user.rawValue, terminalType: "xterm")
         status.show("0123456789abc")
         status.write("info: x\n")
         let shown = terminal.read(until: "x\r\n")
         #expect(shown == "\r01234567…\u{1B}[K\r\u{1B}[Kinfo: x\r\n")
+    }
+
+    @Test(arguments: ["dumb", nil]) func plainLinesOnASimpleTerminal(terminalType: String?) throws {
+        let terminal = try PseudoTerminal(columns: 10, rows: 5)
+        let status = StatusLine(descriptor: terminal.user.rawValue, terminalType: terminalType)
+        status.show("30 fps", isWarning: true)
+        #expect(terminal.read(until: "\n") == "30 fps\r\n")
+    }
+
+    @Test func coloursOnlyWhereTheyAreWelcome() throws {
+        let terminal = try PseudoTerminal()
+        let pipe = try TestPipe()
+        func isColoured(_ descriptor: CInt, noColor: String? = nil, type: String? = "xterm") -> Bool {
+            TextStyle(for: descriptor, noColor: noColor, terminalType: type).isEnabled
+        }
+        #expect(isColoured(terminal.user.rawValue))
+        #expect(isColoured(terminal.user.rawValue, noColor: ""))
+        #expect(!isColoured(terminal.user.rawValue, noColor: "1"))
+        #expect(!isColoured(terminal.user.rawValue, type: "dumb"))
+        #expect(!isColoured(terminal.user.rawValue, type: nil))
+        #expect(!isColoured(pipe.writeEnd))
+        #expect(TextStyle(isEnabled: false).error("x") == "x")
+        #expect(TextStyle(isEnabled: true).error("x") == "\u{1B}[31mx\u{1B}[0m")
     }
 
     @Test func sizeOfNoTerminal() throws {

@@ -30,6 +30,10 @@ package final class SignalWatch: @unchecked Sendable {  // `thread` is set once 
         thread?.join()
     }
 
+    /// Lets writing to a pipe or socket that nobody reads fail with EPIPE instead of ending the process. Every tool
+    /// calls it first.
+    package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
     deinit { stopping.signal() }
 }
 

@@ -14,9 +14,13 @@ package final class StatusLine: @unchecked Sendable {  // `renderer` is guarded 
     /// - Parameters:
     ///   - isEnabled: false for `--json` and `--quiet`: `show` does nothing.
     ///   - descriptor: where the line goes; open as long as this object lives.
-    package init(isEnabled: Bool = true, descriptor: CInt = STDERR_FILENO) {
-        let isRedrawn = isatty(descriptor) == 1 && Environment["TERM"].map { $0 != "dumb" } ?? false
-        renderer = StatusLineRenderer(mode: isRedrawn ? .inPlace : .plain, style: TextStyle(for: descriptor))
+    ///   - terminalType: without one, or with `dumb`, nothing is redrawn in place.
+    package init(
+        isEnabled: Bool = true, descriptor: CInt = STDERR_FILENO, terminalType: String? = Environment["TERM"]
+    ) {
+        let isRedrawn = isatty(descriptor) == 1 && (terminalType ?? "dumb") != "dumb"
+        renderer = StatusLineRenderer(
+            mode: isRedrawn ? .inPlace : .plain, style: TextStyle(for: descriptor, terminalType: terminalType))
         self.descriptor = descriptor
         self.isEnabled = isEnabled
     }

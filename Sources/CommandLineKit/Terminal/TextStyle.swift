@@ -6,11 +6,13 @@ package struct TextStyle: Sendable, Hashable {
 
     package init(isEnabled: Bool) { self.isEnabled = isEnabled }
 
-    /// For text that goes to `descriptor`: on for a terminal, unless `NO_COLOR` is set (no-color.org) or `TERM` is
-    /// `dumb`.
-    package init(for descriptor: CInt) {
-        let isPlain = Environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        self.init(isEnabled: isatty(descriptor) == 1 && !isPlain && Environment["TERM"] != "dumb")
+    /// For text that goes to `descriptor`: on for a terminal, unless `NO_COLOR` is set and not empty (no-color.org)
+    /// or `TERM` is `dumb` or missing.
+    package init(
+        for descriptor: CInt, noColor: String? = Environment["NO_COLOR"], terminalType: String? = Environment["TERM"]
+    ) {
+        let isPlain = !(noColor ?? "").isEmpty || (terminalType ?? "dumb") == "dumb"
+        self.init(isEnabled: isatty(descriptor) == 1 && !isPlain)
     }
 
     package func bold(_ text: String) -> String { wrapped(text, "1") }
