@@ -1,6 +1,6 @@
 public import GantryCore
 import GantryPlatform
-public import GantryTransport
+import GantryTransport
 public import GantryTrust
 
 /// The receiving side: pairs with producers and opens sessions with them. Any thread.

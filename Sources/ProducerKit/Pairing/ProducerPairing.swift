@@ -115,7 +115,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
         for action in actions {
             switch action {
             case .send(let message): connection?.carrier.send(message)
-            case .scheduleDeadline: break
+            // The carrier asks for the deadline by itself; only a studio revokes.
+            case .scheduleDeadline, .revoke: break
             case .showComparison(let number, _): comparison(number)
             case .store(let peer): save(peer, connection?.peer)
             case .close: connection?.carrier.close()

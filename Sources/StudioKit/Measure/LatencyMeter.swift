@@ -1,6 +1,6 @@
 import GantryCore
 import GantryMedia
-package import GantryPlatform
+import GantryPlatform
 
 /// Reads the time code out of decoded pictures: how long from capture to here, which frame numbers are missing.
 ///

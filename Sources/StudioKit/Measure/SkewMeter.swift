@@ -1,6 +1,6 @@
-package import GantryCore
+import GantryCore
 import GantryMedia
-package import GantryPlatform
+import GantryPlatform
 
 /// Measures by content how far sound and picture of the test pattern are apart: the presentation time of each click
 /// against that of the picture that carries the flash of the same second.

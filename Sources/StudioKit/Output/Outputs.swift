@@ -1,4 +1,4 @@
-public import GantryCore
+package import GantryCore
 package import GantryPlatform
 
 /// Takes decoded pictures. Called on the session's decoding thread, in order, never two at once: a call that takes

@@ -20,7 +20,7 @@ package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `stat
     package init(
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
-        try PNGSnapshot.check(path: path, overwrite: overwrite)
+        try OutputPath.check(path, overwrite: overwrite)
         thread = try OutputThread("snapshot", capacity: 1, failed: failed) { queue throws(GantryError) in
             guard let picture = queue.pop() else { return }
             try PNGSnapshot.write(picture, to: path, overwrite: overwrite)

@@ -1,5 +1,5 @@
 package import GantryCore
-package import GantryMedia
+import GantryMedia
 import GantryPlatform
 
 /// Writes the pictures as YUV4MPEG2 to a file or pipe. A reader that is too slow misses pictures; nothing waits for it.

@@ -159,7 +159,19 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
             asksForConfirmation: false, crypto: PairingCryptography.self, now: MonotonicClock.now())
     }
 
-    var currentWindow: PairingWindow { state.withLock { window } }
+    func withWindow(_ body: (inout PairingWindow) -> [PairingAction]?) -> [PairingAction]? {
+        state.withLock { body(&window) }
+    }
+
+    /// Two keys knew the secret: the first one is taken back, and nobody is paired.
+    func revoke(_ keyID: KeyID) {
+        _ = try? store.remove(keyID: keyID, now: WallClock.now())
+        finish(
+            .failure(
+                GantryError(
+                    .pairingProof,
+                    "Two devices knew the code: somebody else has seen it. Both were refused; pair again.")))
+    }
 
     func showComparison(_ number: String) { continuation.yield(.comparison(number)) }
 
@@ -167,16 +179,6 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     /// Whether the peer was saved.
     func save(_ peer: PairedPeer, _ connection: CarrierPeer) -> Bool {
-        let verdict = state.withLock { window.proved(by: peer.keyID, now: MonotonicClock.now()) }
-        if case .alarm(let first) = verdict {
-            _ = try? store.remove(keyID: first, now: WallClock.now())
-            finish(
-                .failure(
-                    GantryError(
-                        .pairingProof,
-                        "Two devices knew the code: somebody else has seen it. Both were refused; pair again.")))
-            return false
-        }
         do throws(GantryError) {
             let address = peer.streamPort.flatMap { port in
                 Endpoint(text: connection.address).map { Endpoint(host: $0.host, port: port).description }

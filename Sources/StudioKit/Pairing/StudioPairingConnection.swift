@@ -26,7 +26,8 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {  // A
 
     func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
         try receiver.consume(chunk) { message, _ throws(GantryError) in
-            perform(machine?.received(message, window: pairing.currentWindow, now: MonotonicClock.now()))
+            let now = MonotonicClock.now()
+            perform(pairing.withWindow { machine?.received(message, window: &$0, now: now) })
             if machine?.isProven == true { pairing.proven(id) }
         }
     }
@@ -56,6 +57,7 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {  // A
                 guard let peer else { continue }
                 let isSaved = pairing.save(paired, peer)
                 perform(machine?.stored(isSaved))
+            case .revoke(let keyID): pairing.revoke(keyID)
             case .close: carrier.close()
             case .finish(.paired): break
             case .finish(.failed(let reason)): failure = reason.error()
