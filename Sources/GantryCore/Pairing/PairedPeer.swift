@@ -8,6 +8,17 @@ package struct PairedPeer: Hashable, Sendable {
     package let streamPort: UInt16?
     /// Two people compared the number.
     package let isConfirmed: Bool
+
+    package init(
+        keyID: KeyID, role: SessionRole, name: DisplayName, model: String, streamPort: UInt16?, isConfirmed: Bool
+    ) {
+        self.keyID = keyID
+        self.role = role
+        self.name = name
+        self.model = model
+        self.streamPort = streamPort
+        self.isConfirmed = isConfirmed
+    }
 }
 
 /// How a pairing ended. Decided once.

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Computes the test vectors of the wire protocol and of pairing, from the text in this folder alone.
+
+Independent of the Swift code: Python 3 and its standard library only. Run it in any folder; it writes *.json beside
+itself. With --check it writes nothing and fails when a file differs.
+"""
+import base64
+import hashlib
+import hmac
+import json
+import pathlib
+import struct
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def b32(data):
+    return base64.b32encode(data).decode().rstrip("=")
+
+
+def u8(n):
+    return struct.pack(">B", n)
+
+
+def u16(*n):
+    return b"".join(struct.pack(">H", x) for x in n)
+
+
+def u32(*n):
+    return b"".join(struct.pack(">I", x) for x in n)
+
+
+def u64(n):
+    return struct.pack(">Q", n)
+
+
+def i32(n):
+    return struct.pack(">i", n)
+
+
+def i64(n):
+    return struct.pack(">q", n)
+
+
+def tlv(tag, value):
+    return u16(tag, len(value)) + value
+
+
+def text(s):
+    return s.encode("utf-8")
+
+
+def header(kind, flags, channel, length):
+    return u8(kind) + u8(flags) + u16(channel) + u32(length)
+
+
+def frames():
+    cases = [
+        ("hello", 0x01, 0x00, 0, 45),
+        ("empty pair done", 0x32, 0x00, 0, 0),
+        ("video key fragment", 0x20, 0x03, 1, 16376),
+        ("largest payload accepted", 0x20, 0x02, 8, 16384),
+        ("audio", 0x21, 0x08, 2, 182),
+        ("all flags", 0x20, 0x0F, 0x0102, 0xFFFFFFFF),
+    ]
+    return [
+        {"name": n, "type": t, "flags": f, "channel": c, "length": l, "hex": header(t, f, c, l).hex()}
+        for n, t, f, c, l in cases
+    ]
+
+
+def media_prefixes():
+    cases = [
+        ("first", 0, 0, 0, 0),
+        ("middle", 0x01020304, 123456789, 123450000, 7),
+        ("before the clock's zero", 0xFFFFFFFF, -1, -(2**63), 65535),
+    ]
+    return [
+        {"name": n, "sequence": s, "presentation": p, "capture": c, "epoch": e,
+         "hex": (u32(s) + i64(p) + i64(c) + u16(e)).hex()}
+        for n, s, p, c, e in cases
+    ]
+
+
+def stream(channel, kind, codec, source, created, name):
+    return u16(channel) + u8(kind) + u8(codec) + u8(source) + i64(created) + text(name)
+
+
+def stage(number, p50, p95):
+    return u8(number) + u32(p50, p95)
+
+
+def messages():
+    token = bytes(range(16))
+    video = stream(1, 1, 1, 3, 1000000, "Clip")
+    audio = stream(2, 2, 16, 3, 1000000, "Sound")
+    data = stream(3, 3, 0, 4, -5, "")
+    size = u16(1280, 720)
+    rate = u32(30000, 1001)
+    sets = bytes.fromhex("0000000167420000000001 68ce".replace(" ", ""))
+    head = b"OpusHead" + bytes([1, 2, 0, 0]) + bytes.fromhex("80bb0000") + bytes([0, 0, 0])
+    table = [
+        ("hello studio", 0x01, tlv(1, u16(0)) + tlv(2, u64(1)) + tlv(3, text("Régie 1")) + tlv(4, text("PC"))
+         + tlv(5, text("0.1.0")) + tlv(6, u16(480)) + tlv(7, u16(1920, 1080)) + tlv(8, bytes([1, 2, 16]))),
+        ("hello producer", 0x01, tlv(1, u16(3)) + tlv(2, u64(0x8000000000000001)) + tlv(3, text("Stage left"))
+         + tlv(9, u64(0x1122334455667788)) + tlv(10, u64(1)) + tlv(11, u16(1))),
+        ("accept", 0x02, tlv(1, u64(42)) + tlv(2, video) + tlv(2, audio) + tlv(2, data)),
+        ("reject busy", 0x03, tlv(1, u8(3)) + tlv(2, u32(2000)) + tlv(3, text("two studios at most"))),
+        ("reject version", 0x03, tlv(1, u8(4)) + tlv(4, u8(2))),
+        ("start", 0x04, tlv(1, u16(1, 2)) + tlv(2, size) + tlv(3, rate) + tlv(4, u32(6000000)) + tlv(5, u16(480))),
+        ("start least", 0x04, tlv(1, u16(1))),
+        ("format video", 0x05, tlv(1, u16(1)) + tlv(2, u16(9)) + tlv(3, u8(1)) + tlv(4, size) + tlv(5, rate)
+         + tlv(6, bytes([1, 1, 1, 0])) + tlv(7, u16(90)) + tlv(8, sets)),
+        ("format audio", 0x05, tlv(1, u16(2)) + tlv(2, u16(0)) + tlv(3, u8(16)) + tlv(9, u32(48000)) + tlv(10, u8(2))
+         + tlv(11, u16(480)) + tlv(12, head)),
+        ("keyframe", 0x06, tlv(1, u16(1)) + tlv(2, u8(2))),
+        ("prefer", 0x07, tlv(1, u16(640, 360)) + tlv(2, u32(15, 1)) + tlv(3, u32(800000))),
+        ("prefer nothing", 0x07, b""),
+        ("pause", 0x08, tlv(1, u16(0b110)) + tlv(2, u8(1))),
+        ("resume", 0x09, tlv(1, u16(0b010)) + tlv(2, u8(2))),
+        ("feedback", 0x0A, tlv(1, u16(1)) + tlv(2, u32(900)) + tlv(3, i64(30000000)) + tlv(4, i32(-1500))
+         + tlv(5, u32(250)) + tlv(6, u64(22500000)) + tlv(7, u32(1)) + tlv(8, u32(2))),
+        ("rate", 0x0B, tlv(1, u32(4000000)) + tlv(2, u32(20, 1)) + tlv(3, u8(2))),
+        ("stats", 0x0C, tlv(1, u64(300)) + tlv(2, u64(0)) + tlv(3, u64(2)) + tlv(4, u64(7500000)) + tlv(5, u64(0))
+         + tlv(6, u64(1000)) + tlv(7, u64(0)) + tlv(8, u64(0)) + tlv(9, stage(1, 3100, 4400))
+         + tlv(9, stage(2, 200, 900))),
+        ("ping", 0x0D, tlv(1, i64(123456789))),
+        ("pong", 0x0E, tlv(1, i64(123456789)) + tlv(2, i64(-7)) + tlv(3, i64(-5))),
+        ("video state", 0x0F, tlv(1, u16(1)) + tlv(2, u8(3)) + tlv(3, u8(2))),
+        ("data", 0x10, u8(4) + b"chat" + bytes([0, 255, 1])),
+        ("data without label", 0x10, u8(0) + b"x"),
+        ("streams", 0x11, tlv(1, video) + tlv(2, u16(2, 3))),
+        ("carrier offer", 0x12, tlv(1, token) + tlv(2, u16(4011)) + tlv(3, u16(4))),
+        ("carrier bind", 0x13, tlv(1, u64(42)) + tlv(2, token) + tlv(3, u16(4))),
+        ("error", 0x1E, tlv(1, u16(501)) + tlv(2, text("the clip is damaged"))),
+        ("bye", 0x1F, tlv(1, u8(1))),
+        ("bye with text", 0x1F, tlv(1, u8(5)) + tlv(2, text("length"))),
+        ("pair hello studio", 0x30, tlv(1, u16(0)) + tlv(2, text("Desk")) + tlv(3, text("PC"))),
+        ("pair hello producer", 0x30, tlv(1, u16(0)) + tlv(2, text("Stage left")) + tlv(3, text("Pi 5"))
+         + tlv(4, u16(4010)) + tlv(5, bytes(range(32)))),
+        ("pair accept", 0x31, tlv(1, bytes(range(32, 64)))),
+        ("pair done", 0x32, b""),
+        ("pair fail", 0x33, tlv(1, u8(1)) + tlv(2, text("old code"))),
+    ]
+    return [{"name": n, "type": t, "payload": p.hex()} for n, t, p in table]
+
+
+def broken_messages():
+    """Payloads that must be refused, with the error's name."""
+    many = b"".join(tlv(100 + n, b"") for n in range(65))
+    table = [
+        ("cut tag", 0x0D, b"\x00", "protocolError"),
+        ("cut value", 0x0D, u16(1, 8) + bytes(7), "protocolError"),
+        ("missing field", 0x0D, b"", "protocolError"),
+        ("number of a wrong size", 0x0D, tlv(1, u32(1)), "protocolError"),
+        ("field twice", 0x0D, tlv(1, i64(1)) + tlv(1, i64(2)), "protocolError"),
+        ("65 fields", 0x0D, tlv(1, i64(1)) + many[4:], "protocolError"),
+        ("unknown critical field", 0x0D, tlv(1, i64(1)) + tlv(0x8000 | 77, b""), "versionMismatch"),
+        ("name of 65 bytes", 0x01, tlv(1, u16(0)) + tlv(2, u64(0)) + tlv(3, b"a" * 65), "protocolError"),
+        ("model of 33 bytes", 0x01, tlv(1, u16(0)) + tlv(2, u64(0)) + tlv(4, b"a" * 33), "protocolError"),
+        ("width 0", 0x01, tlv(1, u16(0)) + tlv(2, u64(0)) + tlv(7, u16(0, 720)), "protocolError"),
+        ("width 8193", 0x01, tlv(1, u16(0)) + tlv(2, u64(0)) + tlv(7, u16(8193, 720)), "protocolError"),
+        ("17 codecs", 0x01, tlv(1, u16(0)) + tlv(2, u64(0)) + tlv(8, b"\x01" * 17), "protocolError"),
+        ("stream cut", 0x02, tlv(1, u64(1)) + tlv(2, bytes(12)), "protocolError"),
+        ("stream on channel 9", 0x02, tlv(1, u64(1)) + tlv(2, stream(9, 1, 1, 1, 0, "")), "protocolError"),
+        ("two streams on a channel", 0x02, tlv(1, u64(1)) + 2 * tlv(2, stream(1, 1, 1, 1, 0, "")), "protocolError"),
+        ("reason of 129 bytes", 0x1F, tlv(1, u8(1)) + tlv(2, b"a" * 129), "protocolError"),
+        ("frame rate 1/0", 0x07, tlv(2, u32(1, 0)), "protocolError"),
+        ("rotation 45", 0x05, tlv(1, u16(1)) + tlv(2, u16(0)) + tlv(3, u8(1)) + tlv(4, u16(2, 2)) + tlv(5, u32(1, 1))
+         + tlv(6, bytes(4)) + tlv(7, u16(45)), "protocolError"),
+        ("no audio channels", 0x05, tlv(1, u16(1)) + tlv(2, u16(0)) + tlv(3, u8(16)) + tlv(9, u32(48000))
+         + tlv(10, u8(0)) + tlv(11, u16(480)), "protocolError"),
+        ("unknown codec", 0x05, tlv(1, u16(1)) + tlv(2, u16(0)) + tlv(3, u8(99)), "protocolError"),
+        ("data label too long", 0x10, u8(33) + bytes(40), "protocolError"),
+        ("data cut in its label", 0x10, u8(4) + b"cha", "protocolError"),
+        ("data empty", 0x10, b"", "protocolError"),
+        ("token of 15 bytes", 0x12, tlv(1, bytes(15)) + tlv(2, u16(1)) + tlv(3, u16(1)), "protocolError"),
+        ("proof of 31 bytes", 0x31, tlv(1, bytes(31)), "protocolError"),
+        ("proof not last", 0x30, tlv(1, u16(0)) + tlv(5, bytes(32)) + tlv(2, b"a"), "protocolError"),
+    ]
+    return [{"name": n, "type": t, "payload": p.hex(), "error": e} for n, t, p, e in table]
+
+
+def hkdf(salt, ikm, info, count):
+    prk = hmac.new(salt or bytes(32), ikm, hashlib.sha256).digest()
+    out, block, n = b"", b"", 1
+    while len(out) < count:
+        block = hmac.new(prk, block + info + bytes([n]), hashlib.sha256).digest()
+        out, n = out + block, n + 1
+    return out[:count]
+
+
+def pairing():
+    result = []
+    for name, seed in (("plain", 1), ("other secret", 2), ("leading zeros", 0)):
+        for attempt in range(10000):
+            secret = hashlib.sha256(b"secret %d %d" % (seed, attempt)).digest()[:16]
+            exporter = hashlib.sha256(b"exporter %d" % seed).digest()
+            studio = hashlib.sha256(b"studio key").digest()
+            producer = hashlib.sha256(b"producer key").digest()
+            hello_s = tlv(1, u16(0)) + tlv(2, text("Desk")) + tlv(3, text("PC"))
+            # A field that this version does not know belongs to the transcript as well.
+            if seed == 2:
+                hello_s += tlv(99, b"later")
+            hello_p = tlv(1, u16(0)) + tlv(2, text("Stage left")) + tlv(3, text("Pi 5")) + tlv(4, u16(4010))
+            message = (b"gantry-pair-v1" + studio + producer + u32(len(hello_s)) + hello_s + u32(len(hello_p)) + hello_p)
+            digest = hashlib.sha256(message).digest()
+
+            def mac(label):
+                key = hkdf(exporter, secret, b"gantry-pair-v1 " + label, 32)
+                return hmac.new(key, digest, hashlib.sha256).digest()
+
+            number = int.from_bytes(mac(b"comparison")[:8], "big") % 1000000
+            if name != "leading zeros" or number < 1000:
+                break
+        result.append({
+            "name": name, "secret": secret.hex(), "exporter": exporter.hex(), "studioKeyID": studio.hex(),
+            "producerKeyID": producer.hex(), "studioHello": hello_s.hex(), "producerHelloWithoutProof": hello_p.hex(),
+            "transcript": digest.hex(), "proofProducer": mac(b"producer").hex(), "proofStudio": mac(b"studio").hex(),
+            "comparisonNumber": "%06d" % number, "rendezvous": b32(hkdf(b"", secret, b"rendezvous", 10)),
+        })
+    return result
+
+
+def primitives():
+    """RFC 4231 (HMAC) and RFC 5869 (HKDF) inputs; a check of an implementation's own primitives."""
+    hmacs = [(b"\x0b" * 20, b"Hi There"), (b"Jefe", b"what do ya want for nothing?"), (b"\xaa" * 131, b"x" * 200)]
+    hkdfs = [(bytes(range(13)), b"\x0b" * 22, bytes(range(0xF0, 0xFA)), 42), (b"", b"\x0b" * 22, b"", 42)]
+    return {
+        "sha256": [{"message": m.hex(), "digest": hashlib.sha256(m).hexdigest()}
+                   for m in (b"", b"abc", b"a" * 55, b"a" * 56, b"a" * 64, b"a" * 1000)],
+        "hmac": [{"key": k.hex(), "message": m.hex(), "mac": hmac.new(k, m, hashlib.sha256).hexdigest()}
+                 for k, m in hmacs],
+        "hkdf": [{"salt": s.hex(), "ikm": i.hex(), "info": f.hex(), "count": n, "okm": hkdf(s, i, f, n).hex()}
+                 for s, i, f, n in hkdfs],
+    }
+
+
+def codes():
+    key = hashlib.sha256(b"studio key").digest()
+    secret = bytes(range(16))
+    base = "GANTRY:1/%s/%s" % (b32(key), b32(secret))
+    v6 = bytes.fromhex("20010db8000000000000000000000007") + u16(4010)
+    valid = [
+        {"name": "least", "text": base, "endpoints": [], "hint": None, "life": None},
+        {"name": "lower case", "text": base.lower(), "endpoints": [], "hint": None, "life": None},
+        {"name": "white space around", "text": " \t" + base + "\r\n", "endpoints": [], "hint": None, "life": None},
+        {"name": "everything", "text": base + "/T120/N" + b32(text("Régie")) + "/A192.0.2.7:4010/B" + b32(v6),
+         "endpoints": ["192.0.2.7:4010", "[2001:db8:0:0:0:0:0:7]:4010"], "hint": "Régie", "life": 120},
+        {"name": "unknown option is skipped", "text": base + "/Q1:2.3-4/Z/T600", "endpoints": [], "hint": None,
+         "life": 600},
+    ]
+    for v in valid:
+        v.update(keyID=key.hex(), secret=secret.hex())
+    k, s = b32(key), b32(secret)
+    invalid = [
+        ("empty", "", "invalid"), ("a web address", "https://example.org/", "invalid"),
+        ("other scheme", base.replace("GANTRY", "GENTRY"), "invalid"),
+        ("version 0", base.replace(":1/", ":0/"), "version"), ("version 2", base.replace(":1/", ":2/"), "version"),
+        ("version 2 with other content", "GANTRY:2/WHATEVER", "version"),
+        ("version 01", base.replace(":1/", ":01/"), "invalid"), ("no version", base.replace(":1/", ":/"), "invalid"),
+        ("only the start", "GANTRY:1", "invalid"), ("no secret", "GANTRY:1/" + k, "invalid"),
+        ("cut in the key", base[:40], "invalid"), ("cut in the secret", base[:-1], "invalid"),
+        ("secret too long", base + "AA", "invalid"), ("padding", base + "======", "invalid"),
+        ("left-over bits", "GANTRY:1/%s/%s" % (k, s[:-1] + "B"), "invalid"),
+        ("bad character", "GANTRY:1/%s/%s" % (k, "1" + s[1:]), "invalid"), ("empty option", base + "/", "invalid"),
+        ("option that is no letter", base + "/1", "invalid"), ("address too large", base + "/A256.0.0.1:1", "invalid"),
+        ("address with leading zero", base + "/A10.0.0.01:1", "invalid"), ("port 0", base + "/A10.0.0.1:0", "invalid"),
+        ("port 65536", base + "/A10.0.0.1:65536", "invalid"), ("no port", base + "/A10.0.0.1", "invalid"),
+        ("three numbers", base + "/A10.0.1:80", "invalid"), ("IPv6 cut", base + "/B" + b32(v6[:-1]), "invalid"),
+        ("name of 25 bytes", base + "/N" + b32(b"a" * 25), "invalid"), ("empty name", base + "/N", "invalid"),
+        ("two names", base + "/N" + b32(b"a") + "/N" + b32(b"b"), "invalid"),
+        ("life over 600", base + "/T601", "invalid"), ("life 0", base + "/T0", "expired"),
+        ("must be understood", base + "/X1", "version"), ("over 220 characters", base + "/Q" + "A" * 140, "invalid"),
+        ("space inside", base[:30] + " " + base[30:], "invalid"), ("not ASCII", base + "/QÄ", "invalid"),
+        ("NUL", base + "\0", "invalid"),
+    ]
+    return {"valid": valid, "invalid": [{"name": n, "text": t, "error": e} for n, t, e in invalid]}
+
+
+FILES = {
+    "frames.json": frames, "media-prefix.json": media_prefixes, "messages.json": messages,
+    "broken-messages.json": broken_messages, "pairing.json": pairing, "primitives.json": primitives,
+    "qr-codes.json": codes,
+}
+
+
+def main():
+    check = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not check:
+        sys.exit("usage: make_vectors.py [--check]")
+    for name, make in FILES.items():
+        content = json.dumps(make(), indent=1, ensure_ascii=False) + "\n"
+        path = FOLDER / name
+        if check:
+            if not path.exists() or path.read_text(encoding="utf-8") != content:
+                sys.exit(f"{name} is not what make_vectors.py computes: run it and commit the result")
+        else:
+            path.write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
