@@ -34,8 +34,8 @@ enum ProducerCommands {
             Option("loop", help: "Begin the file again at its end.", group: "Source"),
             Option(
                 "audio", value: "WHAT",
-                help: "auto: the source's own sound. off: none. tone: the test tone with a click each second. "
-                    + "Default: auto.", group: "Source", allowed: ["auto", "off", "tone"]),
+                help: "auto: the source's own sound, a tone for the test pattern. off: none. Default: auto.",
+                group: "Source", allowed: ["auto", "off"]),
             Option("size", value: "WxH", help: "Scale to this size. Default: as it comes.", group: "Picture"),
             Option(
                 "fps", value: "RATE",

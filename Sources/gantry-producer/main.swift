@@ -1,1 +1,5 @@
-print("not yet")
+import CommandLineKit
+import GantryCore
+import Glibc
+
+exit(ProducerTool.main().rawValue)

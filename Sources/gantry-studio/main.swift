@@ -1,1 +1,4 @@
-print("not yet")
+import CommandLineKit
+import Glibc
+
+exit(StudioTool.main().rawValue)

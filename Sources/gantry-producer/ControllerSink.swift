@@ -1,0 +1,14 @@
+import GantryCore
+import GantryMedia
+import ProducerKit
+
+/// Hands what a source makes to the producer.
+final class ControllerSink: MediaSink {
+    private let controller: ProducerController
+
+    init(_ controller: ProducerController) { self.controller = controller }
+
+    func video(_ picture: Picture) { controller.enqueue(picture) }
+    func audio(_ block: AudioBlock) { controller.enqueue(block) }
+    func waitForRoom(until deadline: MediaTimestamp) -> Bool { controller.waitForVideoRoom(until: deadline) }
+}

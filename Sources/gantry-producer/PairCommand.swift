@@ -1,0 +1,79 @@
+import CommandLineKit
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import GantryTransport
+import ProducerKit
+
+/// `gantry-producer pair`: takes the code of a studio, by question, standard input or picture, and pairs.
+struct PairCommand {
+    private enum Input {
+        case question
+        case standardInput
+        case image(String)
+    }
+
+    private let input: Input
+    private let json: Bool
+    private let controller: ProducerController
+
+    init(_ arguments: ParsedArguments) throws(GantryError) {
+        json = arguments.has("json")
+        let port = try arguments.port("port") ?? Endpoint.defaultPort
+        input = try Self.input(arguments)
+        controller = try ProducerController(
+            configuration: ProducerConfiguration(
+                name: arguments.string("name"), port: port, stateDirectory: arguments.string("state-dir")))
+    }
+
+    private static func input(_ arguments: ParsedArguments) throws(GantryError) -> Input {
+        let image = arguments.string("image")
+        switch (arguments.positionals.count, arguments.positional(0), image) {
+        case (0, _, let path?): return .image(path)
+        case (0, _, nil): return .question
+        case (1, "-", nil): return .standardInput
+        default:
+            throw GantryError(
+                .invalidArgument,
+                "A code is not taken from the command line: everybody on this machine can read that in the list of "
+                    + "processes. Run `gantry-producer pair` and paste it, or send it to `gantry-producer pair -`. Show "
+                    + "a new code if this one may have been seen.")
+        }
+    }
+
+    func run() throws(GantryError) -> ExitStatus {
+        let text = try readCode()
+        let signals = try SignalWatch { [controller] _ in controller.cancelPairing() }
+        defer { signals.stop() }
+        if !json { StandardStreams.writeError("Looking for the studio (30 seconds at most, Ctrl-C cancels)…\n") }
+        let isJSON = json
+        let device = try controller.pairStudio(withQRCodeData: text) { number in
+            guard !isJSON else { return Self.emit("comparison", [.init("number", .string(number))]) }
+            StandardStreams.writeError("The studio shows the number \(number).\n")
+        }
+        if json {
+            Self.emit(
+                "paired",
+                [.init("name", .string(device.displayedName)), .init("key", .string(device.keyID.description))])
+        } else {
+            StandardStreams.writeOutput(
+                "Paired with \(device.displayedName). Send to it with: gantry-producer run\n")
+        }
+        return .success
+    }
+
+    private static func emit(_ event: String, _ fields: [JSONValue.Member]) {
+        StandardStreams.writeOutput(JSONValue.object([.init("event", .string(event))] + fields).text + "\n")
+    }
+
+    private func readCode() throws(GantryError) -> String {
+        switch input {
+        case .image(let path): return try ImageFileScanner.scan(path: path)
+        case .standardInput: return try SecretPrompt.readStandardInput().text
+        case .question:
+            return try SecretPrompt.ask(
+                "Code of the studio (not shown): ",
+                withoutTerminal: "Send the code to `gantry-producer pair -`, or name a picture with --image.").text
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import CommandLineKit
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import GantryTransport
+import ProducerKit
+
+/// `gantry-producer run`: plays a source to every paired studio that connects.
+struct RunCommand {
+    private let input: SourceFactory
+    private let controller: ProducerController
+    private let duration: MediaDuration?
+    private let report: RunReport
+
+    init(_ arguments: ParsedArguments) throws(GantryError) {
+        if let extra = arguments.positional(0) {
+            throw GantryError(
+                .invalidArgument, "\(DisplayName(extra).text) is one word too many. A file is named with --source.")
+        }
+        duration = try arguments.duration("duration")
+        let bitrate = try arguments.bitrate("bitrate", in: 300_000...200_000_000)
+        let port = try arguments.port("port", allowsAny: true) ?? Endpoint.defaultPort
+        let input = try SourceFactory(arguments)
+        self.input = input
+        let info = input.source.info
+        controller = try ProducerController(
+            configuration: ProducerConfiguration(
+                name: arguments.string("name"), port: port, stateDirectory: arguments.string("state-dir"),
+                video: info.video.map {
+                    .init(
+                        frameRate: $0.frameRate, bitrate: bitrate, sourceName: input.label,
+                        sourceType: input.isFile ? .file : .custom)
+                },
+                audio: info.audio == nil ? nil : .init(sourceName: input.label)))
+        report = RunReport(json: arguments.has("json"), label: input.label, info: info)
+    }
+
+    func run() throws(GantryError) -> ExitStatus {
+        let state = RunState()
+        try controller.start()
+        let signals = try SignalWatch { _ in state.ended(.signal) }
+        defer { signals.stop() }
+        report.started(
+            controller, studios: try controller.pairedDevices.count { $0.kind == .studio },
+            waits: input.waitsForStudio)
+        let listening = Task.detached { [controller, report] in
+            for await event in controller.events {
+                if case .connected = event { state.studioConnected() }
+                report.event(event)
+            }
+        }
+        let source = try startSource(state)
+        let end = waitForEnd(state)
+        input.source.stop()
+        state.finish()
+        source.join()
+        // The last picture of a source that has ended is still on its way to the encoder.
+        _ = controller.waitForVideoRoom(until: MonotonicClock.now() + .seconds(1))
+        let statistics = controller.statistics
+        controller.stop()
+        listening.cancel()
+        report.summary(statistics)
+        if case .source(.endedEarly(let error)) = end { throw error }
+        return .success
+    }
+
+    private func startSource(_ state: RunState) throws(GantryError) -> NamedThread {
+        let sink = ControllerSink(controller)
+        let source = input.source
+        let waits = input.waitsForStudio
+        return try NamedThread("source") {
+            if waits && !state.waitForStudio() { return }
+            state.ended(.source(source.run(start: MonotonicClock.now(), sink: sink)))
+        }
+    }
+
+    /// Shows how it goes until the source ends, the time is over, or a signal comes.
+    private func waitForEnd(_ state: RunState) -> RunState.End {
+        let start = MonotonicClock.now()
+        while true {
+            let next = MonotonicClock.now() + .milliseconds(250)
+            let limit = duration.map { start + $0 }
+            if let end = state.waitForEnd(until: min(next, limit ?? next)) { return end }
+            if let limit, MonotonicClock.now() >= limit { return .source(.finished) }
+            report.progress(controller)
+        }
+    }
+}

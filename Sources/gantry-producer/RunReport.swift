@@ -1,0 +1,124 @@
+import CommandLineKit
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import ProducerKit
+
+/// What `run` tells: lines and a status line for people, JSON lines for programs. Any thread.
+final class RunReport: Sendable {
+    private let json: Bool
+    private let label: String
+    private let info: MediaSourceInfo
+    private let status: StatusLine
+    private let startTime = MonotonicClock.now()
+
+    init(json: Bool, label: String, info: MediaSourceInfo) {
+        self.json = json
+        self.label = label
+        self.info = info
+        status = StatusLine(isEnabled: !json)
+        status.takeOverLog()
+    }
+
+    func started(_ controller: ProducerController, studios: Int, waits: Bool) {
+        let port = controller.port ?? 0
+        if json {
+            emit(
+                "started",
+                [
+                    .init("port", .integer(Int64(port))), .init("key", .string(controller.keyID.description)),
+                    .init("source", .string(label)), .init("pairedStudios", .integer(Int64(studios))),
+                ])
+            return
+        }
+        status.write("Sending \(label)\(describe(info)) on port \(port).\n")
+        if studios == 0 {
+            status.write("No studio is paired yet: run `gantry-studio pair` there and `gantry-producer pair` here.\n")
+        } else if waits {
+            status.write("The file begins when the first studio receives. Ctrl-C ends.\n")
+        } else {
+            status.write("Waiting for a studio. Ctrl-C ends.\n")
+        }
+    }
+
+    func event(_ event: ProducerEvent) {
+        switch event {
+        case .started, .stopped: break
+        case .connected(let peer):
+            say("connected", "\(peer.name) receives.", [.init("name", .string(peer.name)), address(peer.address)])
+        case .disconnected(let peer, let error):
+            say(
+                "disconnected", "\(peer.name) has gone\(error.map { ": \($0)" } ?? ".")",
+                [.init("name", .string(peer.name)), .init("error", .optional(error?.description))])
+        case .refused(let from, let error):
+            say("refused", "\(from) was refused: \(error)", [address(from), .init("error", .string(error.description))])
+        case .videoFormat(let width, let height, let bitrate):
+            say(
+                "format", "Encoding \(width)x\(height) at \(Bitrate.text(bitrate))bit/s.",
+                [
+                    .init("width", .integer(Int64(width))), .init("height", .integer(Int64(height))),
+                    .init("bitrate", .integer(Int64(bitrate))),
+                ])
+        case .failed(let error):
+            say("failed", "Video has failed: \(error)", [.init("error", .string(error.description))])
+        }
+    }
+
+    func progress(_ controller: ProducerController) {
+        guard !json else { return }
+        let now = controller.statistics
+        status.show(
+            "\(now.connections) studio\(now.connections == 1 ? "" : "s") · \(now.framesSent) frames · "
+                + "\(now.framesSkipped + now.framesReplaced) left out · "
+                + "encode p50 \(Self.milliseconds(now.encodeMicrosecondsP50)) ms",
+            isWarning: now.framesSkipped > 0)
+    }
+
+    func summary(_ result: ProducerStatistics) {
+        let usage = ProcessUsage.current
+        let elapsed = (MonotonicClock.now() - startTime).seconds
+        let processor = elapsed > 0 ? usage.processorTime.seconds / elapsed * 100 : 0
+        status.clear()
+        if json {
+            emit(
+                "summary",
+                [
+                    .init("framesEnqueued", .integer(Int64(result.framesEnqueued))),
+                    .init("framesSent", .integer(Int64(result.framesSent))),
+                    .init("framesReplaced", .integer(Int64(result.framesReplaced))),
+                    .init("framesSkipped", .integer(Int64(result.framesSkipped))),
+                    .init("videoBytes", .integer(Int64(result.videoBytes))),
+                    .init("audioPacketsSent", .integer(Int64(result.audioPacketsSent))),
+                    .init("encodeP50", .integer(Int64(result.encodeMicrosecondsP50))),
+                    .init("encodeP95", .integer(Int64(result.encodeMicrosecondsP95))),
+                    .init("cpuPercent", .number(processor)), .init("cpuSeconds", .number(usage.processorTime.seconds)),
+                    .init("residentBytes", .integer(Int64(usage.residentBytes))),
+                ])
+        } else {
+            status.write(
+                "Sent \(result.framesSent) frames and \(result.audioPacketsSent) sound packets, left out "
+                    + "\(result.framesSkipped + result.framesReplaced) frames; encoding took "
+                    + "\(Self.milliseconds(result.encodeMicrosecondsP50)) ms a frame (p95 "
+                    + "\(Self.milliseconds(result.encodeMicrosecondsP95))).\n")
+        }
+    }
+
+    private func say(_ event: String, _ text: String, _ fields: [JSONValue.Member]) {
+        if json { emit(event, fields) } else { status.write(text + "\n") }
+    }
+
+    private func emit(_ event: String, _ fields: [JSONValue.Member]) {
+        StandardStreams.writeOutput(JSONValue.object([.init("event", .string(event))] + fields).text + "\n")
+    }
+
+    private func address(_ text: String) -> JSONValue.Member { .init("address", .string(text)) }
+
+    private func describe(_ info: MediaSourceInfo) -> String {
+        var parts: [String] = []
+        if let video = info.video { parts.append("\(video.width)x\(video.height) at \(video.frameRate) fps") }
+        parts.append(info.audio == nil ? "no sound" : "with sound")
+        return " (\(parts.joined(separator: ", ")))"
+    }
+
+    private static func milliseconds(_ microseconds: Int) -> String { Figures.milliseconds(microseconds) }
+}

@@ -1,0 +1,62 @@
+import CommandLineKit
+import GantryCore
+import GantryMedia
+import Glibc
+
+/// The source that the command line asks for, opened.
+struct SourceFactory {
+    let source: any MediaSource
+    /// For people: "test pattern", a file's name.
+    let label: String
+    /// A file waits for its first studio, so that nothing of it is missed.
+    let waitsForStudio: Bool
+    let isFile: Bool
+
+    /// - Throws: what is wrong with the source or with its options.
+    init(_ arguments: ParsedArguments) throws(GantryError) {
+        let what = arguments.string("source") ?? "test"
+        let size = try arguments.size("size")
+        let rate = try arguments.rate("fps")
+        let hasAudio = arguments.string("audio") != "off"
+        switch what {
+        case "test":
+            if arguments.has("loop") { throw Self.useless("--loop", with: "the test pattern, which has no end") }
+            source = try TestPatternSource(
+                configuration: TestPatternConfiguration(
+                    width: size?.width ?? 1280, height: size?.height ?? 720, frameRate: rate ?? .fps30,
+                    audio: hasAudio))
+            label = "test pattern"
+            waitsForStudio = false
+            isFile = false
+        case "-":
+            for option in ["size", "fps", "loop"] where arguments.has(option) {
+                throw Self.useless("--\(option)", with: "standard input. Let the program that writes the frames do it")
+            }
+            source = try Y4MSource(descriptor: STDIN_FILENO)
+            label = "standard input"
+            waitsForStudio = false
+            isFile = false
+        default:
+            let file = try MediaFileSource(
+                url: what,
+                options: MediaFileOptions(
+                    loops: arguments.has("loop"), audio: hasAudio,
+                    size: size.map { .init(width: $0.width & ~1, height: $0.height & ~1) }, frameRate: rate))
+            source = file
+            label = Self.name(ofFile: what)
+            waitsForStudio = !file.info.isLive
+            isFile = true
+        }
+    }
+
+    private static func useless(_ option: String, with what: String) -> GantryError {
+        GantryError(.invalidArgument, "\(option) does not go with \(what).")
+    }
+
+    /// The last part of a path; of a URL only what cannot hold a password.
+    private static func name(ofFile path: String) -> String {
+        let withoutQuery = path.split(separator: "?", omittingEmptySubsequences: false).first.map(String.init) ?? path
+        let last = withoutQuery.split(separator: "/").last.map(String.init) ?? path
+        return DisplayName(last.contains("@") ? "stream" : last).text
+    }
+}

@@ -1,0 +1,79 @@
+import CommandLineKit
+import GantryCore
+import GantryMedia
+import StudioKit
+
+/// The outputs that the command line asks for, opened, and the meters.
+struct ReceiveOutputs {
+    let configuration: StudioSessionConfiguration
+    let latency = LatencyMeter()
+    let skew = SkewMeter()
+    let clock = MediaClock()
+    /// Standard output carries media: nothing else may be written there.
+    let usesStandardOutput: Bool
+    let recordingPath: String?
+    let snapshotPath: String?
+    private let recording: MuxOutput?
+
+    /// - Throws: what is wrong with a path, before anything is connected.
+    init(
+        _ arguments: ParsedArguments, failed: @escaping @Sendable (GantryError) -> Void
+    ) throws(GantryError) {
+        let overwrite = arguments.has("force")
+        let onStandardOutput = ["y4m", "wav", "ts", "snapshot"].filter { arguments.string($0) == "-" }
+        guard onStandardOutput.count <= 1, onStandardOutput.isEmpty || !arguments.has("json") else {
+            throw GantryError(
+                .invalidArgument, "Only one thing fits on standard output: --json, or one of --y4m -, --wav -, --ts -.")
+        }
+        usesStandardOutput = !onStandardOutput.isEmpty
+        recordingPath = arguments.string("record")
+        snapshotPath = arguments.string("snapshot")
+        var configuration = StudioSessionConfiguration()
+        configuration.wantsVideo = !arguments.has("no-video")
+        configuration.wantsAudio = !arguments.has("no-audio")
+        try Self.check(arguments, configuration)
+        var recording: MuxOutput?
+        if let path = recordingPath {
+            recording = try MuxOutput.recording(path: path, overwrite: overwrite, failed: failed)
+        }
+        self.recording = recording
+        if let recording { configuration.packetOutputs.append(recording) }
+        if let path = arguments.string("ts") {
+            configuration.packetOutputs.append(
+                try MuxOutput.transportStream(path: path, overwrite: overwrite, failed: failed))
+        }
+        if let path = arguments.string("y4m") {
+            configuration.videoOutputs.append(try Y4MOutput(path: path, overwrite: overwrite, failed: failed))
+        }
+        if let path = snapshotPath {
+            configuration.videoOutputs.append(try SnapshotOutput(path: path, overwrite: overwrite, failed: failed))
+        }
+        if let path = arguments.string("wav") {
+            configuration.audioOutputs.append(try WAVOutput(path: path, overwrite: overwrite, failed: failed))
+        }
+        // Meters come last, so that they see what the other outputs cost.
+        configuration.videoOutputs += [latency, skew]
+        configuration.audioOutputs.append(skew)
+        configuration.packetOutputs.append(clock)
+        self.configuration = configuration
+    }
+
+    private static func check(
+        _ arguments: ParsedArguments, _ configuration: StudioSessionConfiguration
+    ) throws(GantryError) {
+        let needs: [(option: String, isThere: Bool, opposite: String)] = [
+            ("wav", configuration.wantsAudio, "--no-audio"), ("y4m", configuration.wantsVideo, "--no-video"),
+            ("snapshot", configuration.wantsVideo, "--no-video"),
+        ]
+        for need in needs where arguments.has(need.option) && !need.isThere {
+            throw GantryError(.invalidArgument, "--\(need.option) does not go with \(need.opposite).")
+        }
+    }
+
+    /// Packet outputs are finished by the session; nothing is left to do for a session that never began.
+    func finish() { for output in configuration.packetOutputs { output.finish() } }
+
+    /// What was recorded; nil without a recording, or when nothing came.
+    var recorded: RecordingSummary? { recording?.summary }
+    var recordingDropped: Int { recording?.droppedCount ?? 0 }
+}

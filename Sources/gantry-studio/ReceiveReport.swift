@@ -1,0 +1,102 @@
+import CommandLineKit
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import StudioKit
+
+/// What `receive` tells: lines and a status line for people, JSON lines for programs. Any thread.
+final class ReceiveReport: Sendable {
+    private let json: Bool
+    private let isFull: Bool
+    private let status: StatusLine
+    private let startTime = MonotonicClock.now()
+    private let descriptor: @Sendable (String) -> Void
+
+    init(json: Bool, isFull: Bool, usesStandardOutput: Bool) {
+        self.json = json
+        self.isFull = isFull
+        status = StatusLine(isEnabled: !json)
+        status.takeOverLog()
+        descriptor = usesStandardOutput ? StandardStreams.writeError : StandardStreams.writeOutput
+    }
+
+    func event(_ event: StudioEvent) {
+        switch event {
+        case .connecting(let name): say("connecting", "Connecting to \(name)…", [.init("target", .string(name))])
+        case .connected(let name, let address, let streams):
+            say(
+                "connected",
+                "Connected to \(name) at \(address): "
+                    + (streams.isEmpty ? "it offers nothing." : streams.map(Self.describe).joined(separator: ", ") + "."),
+                [
+                    .init("name", .string(name)), .init("address", .string(address)),
+                    .init("streams", .array(streams.map(Self.json))),
+                ])
+        case .format(.video(let video)):
+            say(
+                "format", "Picture: \(video.width)x\(video.height) at \(video.frameRate) fps.",
+                [
+                    .init("width", .integer(Int64(video.width))), .init("height", .integer(Int64(video.height))),
+                    .init("fps", .number(video.frameRate.framesPerSecond)),
+                ])
+        case .format(.audio): break
+        case .firstFrame(let microseconds):
+            say(
+                "firstFrame", "First picture after \(microseconds / 1000) ms.",
+                [.init("afterMicroseconds", .integer(Int64(microseconds)))])
+        case .decodingFailed(let error):
+            say("decodingFailed", "Decoding failed: \(error)", [.init("error", .string(error.description))])
+        case .ended(let error):
+            if json { emit("ended", [.init("error", .optional(error?.description))]) }
+        }
+    }
+
+    func progress(_ now: StudioStatistics, _ outputs: ReceiveOutputs) {
+        guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
+        let time = (outputs.clock.received ?? .zero).seconds
+        status.show(
+            "\(Figures.decimal(time, places: 1)) s · \(now.width)x\(now.height) "
+                + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "
+                + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s · latency "
+                + "\(Figures.milliseconds(now.latency.p50)) ms (p99 \(Figures.milliseconds(now.latency.p99))) · lost "
+                + "\(now.framesLost + now.framesDropped)",
+            isWarning: now.framesLost + now.framesDropped > 0)
+    }
+
+    func summary(_ result: StudioStatistics, _ outputs: ReceiveOutputs) {
+        status.clear()
+        let usage = ProcessUsage.current
+        let elapsed = (MonotonicClock.now() - startTime).seconds
+        let processor = elapsed > 0 ? usage.processorTime.seconds / elapsed * 100 : 0
+        if json {
+            emit("summary", Summary.json(result, outputs, usage: usage, processor: processor))
+        } else {
+            descriptor(Summary.text(result, outputs, processor: processor, isFull: isFull))
+        }
+    }
+
+    private func say(_ event: String, _ text: String, _ fields: [JSONValue.Member]) {
+        if json { emit(event, fields) } else { status.write(text + "\n") }
+    }
+
+    private func emit(_ event: String, _ fields: [JSONValue.Member]) {
+        StandardStreams.writeOutput(JSONValue.object([.init("event", .string(event))] + fields).text + "\n")
+    }
+
+    private static func describe(_ stream: StreamInfo) -> String {
+        let kind =
+            switch stream.kind {
+            case .video: "picture"
+            case .audio: "sound"
+            case .data: "data"
+            }
+        return "\(kind) (\(stream.name))"
+    }
+
+    private static func json(_ stream: StreamInfo) -> JSONValue {
+        .object([
+            .init("channel", .integer(Int64(stream.channel))), .init("kind", .string("\(stream.kind)")),
+            .init("codec", .optional(stream.codec.map { "\($0)" })), .init("name", .string(stream.name)),
+        ])
+    }
+}

@@ -1,0 +1,109 @@
+import CommandLineKit
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import StudioKit
+
+/// The figures at the end of `receive`.
+enum Summary {
+    static func text(
+        _ result: StudioStatistics, _ outputs: ReceiveOutputs, processor: Double, isFull: Bool
+    ) -> String {
+        guard result.framesReceived + result.audioPacketsReceived > 0 else { return "Nothing was received.\n" }
+        var lines: [String] = []
+        if result.framesReceived > 0 {
+            lines.append(
+                "Received \(result.framesReceived) frames (\(result.framesLost) lost, \(result.framesDropped) left out) "
+                    + "of \(result.width)x\(result.height) at \(Figures.decimal(result.framesPerSecond, places: 2)) fps, "
+                    + "\(Figures.decimal(result.videoBitrate / 1e6, places: 2)) Mbit/s.")
+            lines.append("Latency, capture to decoded: \(percentiles(result.latency)).")
+        }
+        if result.audioPacketsReceived > 0 {
+            lines.append("Sound: \(result.audioPacketsReceived) packets, \(result.audioPacketsLost) lost.")
+        }
+        if isFull { lines += details(result, outputs, processor: processor) }
+        if let recorded = outputs.recorded {
+            let seconds = Figures.decimal(recorded.duration.seconds, places: 2)
+            lines.append(
+                "Recorded \(recorded.frames) frames, \(seconds) s, in \(recorded.paths.joined(separator: ", ")).")
+        }
+        if outputs.recordingDropped > 0 {
+            lines.append("The disk was too slow: \(outputs.recordingDropped) packets are missing in the recording.")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func details(
+        _ result: StudioStatistics, _ outputs: ReceiveOutputs, processor: Double
+    ) -> [String] {
+        var lines = [
+            "Decoding, arrival to decoded: \(percentiles(result.decodeTime)).",
+            "Round trip \(Figures.milliseconds(result.roundTrip)) ms. Processor \(Figures.decimal(processor, places: 1)) %.",
+        ]
+        if let code = outputs.latency.result {
+            lines.append(
+                "By the time code in the picture: p50 \(Figures.milliseconds(code.p50)), p95 "
+                    + "\(Figures.milliseconds(code.p95)), p99 \(Figures.milliseconds(code.p99)) ms; "
+                    + "\(code.framesRead) read, \(code.framesMissing) missing.")
+        }
+        if let skew = outputs.skew.median {
+            lines.append(
+                "Sound against picture: \(Figures.milliseconds(skew.microseconds)) ms over \(skew.count) clicks.")
+        }
+        return lines
+    }
+
+    private static func percentiles(_ times: StudioStatistics.Percentiles) -> String {
+        "p50 \(Figures.milliseconds(times.p50)), p95 \(Figures.milliseconds(times.p95)), "
+            + "p99 \(Figures.milliseconds(times.p99)) ms"
+    }
+
+    static func json(
+        _ result: StudioStatistics, _ outputs: ReceiveOutputs, usage: ProcessUsage, processor: Double
+    ) -> [JSONValue.Member] {
+        func number(_ name: String, _ value: Int) -> JSONValue.Member { .init(name, .integer(Int64(value))) }
+        func times(_ name: String, _ value: StudioStatistics.Percentiles) -> JSONValue.Member {
+            .init(
+                name,
+                .object([
+                    number("p50", value.p50), number("p95", value.p95), number("p99", value.p99),
+                    number("max", value.maximum),
+                ]))
+        }
+        var fields = [
+            number("framesReceived", result.framesReceived), number("framesDecoded", result.framesDecoded),
+            number("framesLost", result.framesLost), number("framesDropped", result.framesDropped),
+            .init("fps", .number(result.framesPerSecond)), .init("videoBitrate", .number(result.videoBitrate)),
+            number("audioPacketsReceived", result.audioPacketsReceived),
+            number("audioPacketsLost", result.audioPacketsLost), number("width", result.width),
+            number("height", result.height), times("latencyMicroseconds", result.latency),
+            times("decodeMicroseconds", result.decodeTime), times("audioLatencyMicroseconds", result.audioLatency),
+            number("roundTripMicroseconds", result.roundTrip), .init("cpuPercent", .number(processor)),
+            .init("cpuSeconds", .number(usage.processorTime.seconds)), number("residentBytes", usage.residentBytes),
+        ]
+        if let code = outputs.latency.result {
+            fields.append(
+                .init(
+                    "timeCode",
+                    .object([
+                        number("p50", code.p50), number("p95", code.p95), number("p99", code.p99),
+                        number("max", code.maximum), number("read", code.framesRead),
+                        number("missing", code.framesMissing),
+                    ])))
+        }
+        if let skew = outputs.skew.median {
+            fields += [number("skewMicroseconds", skew.microseconds), number("skewCount", skew.count)]
+        }
+        if let recorded = outputs.recorded {
+            fields.append(
+                .init(
+                    "recording",
+                    .object([
+                        number("frames", recorded.frames), .init("seconds", .number(recorded.duration.seconds)),
+                        .init("bytes", .integer(recorded.bytes)),
+                        .init("paths", .array(recorded.paths.map { .string($0) })),
+                    ])))
+        }
+        return fields
+    }
+}
