@@ -55,6 +55,9 @@ struct StoreFile {
                 "The store of paired devices is damaged. Start Gantry again: it puts \(path) aside and begins anew."
             case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
                 "The store of paired devices cannot be written. Look at \(path): its disk may be read-only."
+            case SQLITE_MISMATCH:
+                "The store of paired devices, \(path), is of a newer Gantry. Update Gantry, or use another state folder: "
+                    + "--state-dir DIR"
             default: "The store of paired devices, \(path), cannot be used."
             }
         return GantryError(.store, words, cause: error.description)
@@ -74,6 +77,11 @@ struct StoreFile {
         let isReadOnly = try StoreSchema.prepare(database)
         guard try StoreSchema.isSound(database) else {
             throw SQLiteError(code: SQLITE_CORRUPT, description: "quick_check found damage")
+        }
+        guard try StoreSchema.hasTables(database) else {
+            throw isReadOnly
+                ? SQLiteError(code: SQLITE_MISMATCH, description: "a newer Gantry keeps other tables")
+                : SQLiteError(code: SQLITE_CORRUPT, description: "the tables are not those of Gantry")
         }
         var status = stat()
         guard lstat(folder.file(name), &status) == 0 else {

@@ -1,3 +1,5 @@
+import CSQLite
+
 /// The tables of `paired.sqlite`, and how a file comes to have them.
 enum StoreSchema {
     /// `PRAGMA user_version`. A file with a higher number is read, never written.
@@ -62,6 +64,18 @@ enum StoreSchema {
             return false
         }
         return isSound
+    }
+
+    /// Whether the tables and columns that we read are there.
+    static func hasTables(_ database: SQLiteDatabase) throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
+            try database.run("SELECT \(columns) FROM device LIMIT 1")
+            try database.run("SELECT key_id, removed_at FROM tombstone LIMIT 1")
+            return true
+        } catch {
+            if error.code == SQLITE_ERROR { return false }  // No such table or column.
+            throw error
+        }
     }
 
     private static func fileVersion(_ database: SQLiteDatabase) throws(SQLiteError) -> Int64 {
