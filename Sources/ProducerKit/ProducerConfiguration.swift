@@ -1,5 +1,5 @@
 public import GantryCore
-public import GantryTransport
+import GantryTransport
 
 /// What a `ProducerController` is made with.
 public struct ProducerConfiguration: Sendable {

@@ -2,7 +2,7 @@ public import GantryCore
 package import GantryMedia
 import GantryPlatform
 import GantryTransport
-public import GantryTrust
+import GantryTrust
 
 /// The sending side: takes pictures and sound from the application, encodes them, and serves every paired studio that
 /// connects.

@@ -1,5 +1,5 @@
 public import GantryCore
-public import GantryTransport
+import GantryTransport
 
 /// Where to dial, and who must answer there.
 public struct ProducerTarget: Sendable {

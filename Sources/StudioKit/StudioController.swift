@@ -1,7 +1,7 @@
 public import GantryCore
 import GantryPlatform
 import GantryTransport
-public import GantryTrust
+import GantryTrust
 
 /// The receiving side: pairs with producers and opens sessions with them. Any thread.
 public final class StudioController: Sendable {

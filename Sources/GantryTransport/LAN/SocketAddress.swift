@@ -1,3 +1,4 @@
+import GantryCore
 import Glibc
 
 /// An IPv4 or IPv6 address with port, as the kernel has it.

@@ -18,6 +18,7 @@ final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by
         var decodeTime = PercentileWindow(capacity: 512)
         var width = 0
         var height = 0
+        var frameRate = FrameRate.fps30
     }
 
     private let codec: MediaCodec
@@ -65,6 +66,9 @@ final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by
         needsKeyFrame()
     }
 
+    /// From the I/O thread.
+    func formatChanged(_ format: VideoStreamFormat) { lock.withLock { counters.frameRate = format.frameRate } }
+
     var statistics: Counters { lock.withLock { counters } }
 
     private func run() {
@@ -88,16 +92,17 @@ final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by
         if picture == nil && decoder.needsKeyFrame { needsKeyFrame() }
         guard let picture else { return }
         let latency = (now - picture.captureTime).microseconds &+ clockOffset()
-        lock.withLock {
+        let rate = lock.withLock {
             counters.decoded += 1
             counters.damaged = decoder.damagedCount
             counters.latency.add(Int32(clamping: latency))
             counters.decodeTime.add(Int32(clamping: (now - picture.arrivalTime).microseconds))
             counters.width = picture.width
             counters.height = picture.height
+            return counters.frameRate
         }
         decoded()
-        let frame = VideoFrame(picture)
+        let frame = VideoFrame(picture, frameRate: rate)
         for output in shown { output.receive(frame) }
     }
 }

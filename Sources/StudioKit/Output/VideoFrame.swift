@@ -1,12 +1,18 @@
 public import GantryCore
-public import GantryMedia
+package import GantryMedia
 
 /// A decoded picture as a `VideoOutput` gets it. Holding it keeps its memory out of the pool: copy what you need for
 /// longer than a moment.
 public struct VideoFrame: Sendable {
     package let picture: Picture
 
-    package init(_ picture: Picture) { self.picture = picture }
+    /// The nominal rate of the stream; stamps are the truth.
+    public let frameRate: FrameRate
+
+    package init(_ picture: Picture, frameRate: FrameRate) {
+        self.picture = picture
+        self.frameRate = frameRate
+    }
 
     /// Pixels.
     public var width: Int { picture.width }

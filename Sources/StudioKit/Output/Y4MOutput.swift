@@ -4,23 +4,25 @@ import GantryPlatform
 
 /// Writes the pictures as YUV4MPEG2 to a file or pipe. A reader that is too slow misses pictures; nothing waits for it.
 package final class Y4MOutput: VideoOutput, Sendable {
-    private let thread: OutputThread<Picture>
+    private let thread: OutputThread<VideoFrame>
 
     /// - Throws: what is wrong with the path, at once.
     package init(
-        path: String, overwrite: Bool, rate: FrameRate, failed: @escaping @Sendable (GantryError) -> Void
+        path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
         // Used by the output's thread alone from here on.
         nonisolated(unsafe) let file = try OutputFile(path: path, overwrite: overwrite)
         // A file takes what a stalled disk holds back for a moment; in a pipe the newest picture counts.
         thread = try OutputThread("y4m-output", capacity: file.isRegular ? 6 : 1, failed: failed) {
             queue throws(GantryError) in
-            let writer = Y4MWriter(output: file, rate: rate)
-            while let picture = queue.pop() { try writer.write(picture) }
+            guard let first = queue.pop() else { return }
+            let writer = Y4MWriter(output: file, rate: first.frameRate)
+            try writer.write(first.picture)
+            while let frame = queue.pop() { try writer.write(frame.picture) }
         }
     }
 
-    package func receive(_ frame: VideoFrame) { thread.queue.pushDroppingOldest(frame.picture) }
+    package func receive(_ frame: VideoFrame) { thread.queue.pushDroppingOldest(frame) }
     package func videoEnded() { thread.finish() }
     /// Pictures that a slow reader has missed.
     package var droppedCount: Int { thread.queue.droppedCount }

@@ -1,7 +1,7 @@
 public import GantryCore
 import GantryPlatform
 import GantryTransport
-public import GantryTrust
+import GantryTrust
 
 /// A pairing window of a studio: shows a code, lets producers dial in, and pairs with the first that proves that it
 /// has seen the code.

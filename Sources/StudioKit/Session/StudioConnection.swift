@@ -226,6 +226,7 @@ extension StudioConnection {
     }
 
     private func formatChanged(_ format: Format) {
+        if case .video(let video) = format.format { self.video?.formatChanged(video) }
         for output in session.configuration.packetOutputs {
             output.formatChanged(format.format, epoch: format.epoch)
         }

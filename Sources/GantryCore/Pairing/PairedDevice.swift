@@ -1,5 +1,3 @@
-public import GantryCore
-
 /// A device that this one is paired with, as the store keeps it. A value; any thread.
 public struct PairedDevice: Sendable, Hashable, Identifiable {
     /// What the device does.
