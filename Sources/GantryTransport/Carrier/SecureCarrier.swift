@@ -56,6 +56,8 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
     private var outgoingStart = 0
     private var outgoingEnd = 0
     private var isEstablished = false
+    /// The decoder changes its phase between two pieces of plain text, never while it hands one out.
+    private var isPermitted = false
     /// The peer broke the protocol: what still comes is thrown away.
     private var isBroken = false
 
@@ -133,7 +135,7 @@ extension SecureCarrier {
     /// The peer has been accepted: from now on all messages are let in, not only HELLO and BYE.
     ///
     /// On the I/O thread, from a handler.
-    package func permitAllMessages() { decoder.phase = .session }
+    package func permitAllMessages() { isPermitted = true }
 }
 
 // MARK: - The I/O thread
@@ -266,6 +268,7 @@ extension SecureCarrier {
     /// Hands `count` bytes of plain text to the decoder, and its pieces to the handler.
     private func deliver(_ count: Int, to handler: any CarrierHandler) {
         do throws(GantryError) {
+            if isPermitted { decoder.phase = .session }
             try decoder.consume(UnsafeRawBufferPointer(rebasing: plain[..<count])) { chunk throws(GantryError) in
                 try handler.carrierReceived(chunk)
             }
