@@ -62,20 +62,23 @@ private struct Collector {
         return result
     }
 
-    private func bytes(_ count: Int, _ seed: UInt64 = 1) -> [UInt8] {
+    private func bytes(_ count: Int) -> [UInt8] { Self.bytes(count) }
+
+    private static func bytes(_ count: Int, _ seed: UInt64 = 1) -> [UInt8] {
         var random = SeededGenerator(seed: seed)
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    private var samples: [Message] {
-        [
+    private let samples = Self.made
+    private static let made: [Message] = {
+        return [
             Message(type: .ping, flags: [], channel: 0, payload: bytes(12)),
             Message(type: .video, flags: [.key, .config], channel: 1, payload: bytes(50_000)),
             Message(type: .audio, flags: [.discardable], channel: 2, payload: bytes(180)),
             Message(type: .bye, flags: [], channel: 0, payload: []),
             Message(type: .data, flags: [], channel: 8, payload: bytes(16_377)),
         ]
-    }
+    }()
 
     @Test(arguments: [1, 2, 7, 8, 9, 1000, 16_384, 1_000_000])
     func anyCutGivesTheSame(size: Int) throws {

@@ -9,6 +9,14 @@ package struct PercentileWindow: Sendable {
         package var p95: Int32 = 0
         package var p99: Int32 = 0
         package var maximum: Int32 = 0
+
+        package init(count: Int = 0, p50: Int32 = 0, p95: Int32 = 0, p99: Int32 = 0, maximum: Int32 = 0) {
+            self.count = count
+            self.p50 = p50
+            self.p95 = p95
+            self.p99 = p99
+            self.maximum = maximum
+        }
     }
 
     private var ring: [Int32]
