@@ -1,6 +1,5 @@
 import GantryCore
 import GantryTrust
-import Synchronization
 
 /// Two engines back to back in memory.
 final class EnginePair {

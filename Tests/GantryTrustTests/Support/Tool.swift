@@ -7,14 +7,21 @@ enum Tool {
         var output: String
     }
 
-    /// A started program. Its standard output and error go to `output` (a file), its input is empty.
-    static func start(_ arguments: [String], output: String) -> pid_t? {
+    /// A started program. Its standard output and error go to the file `output`.
+    static func start(_ arguments: [String], output: String, input: String = "/dev/null") -> pid_t? {
+        let descriptor = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return start(arguments, output: descriptor, input: input)
+    }
+
+    static func start(_ arguments: [String], output: CInt, input: String = "/dev/null") -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, output, 2)
         var words = arguments.map { strdup($0) }
         words.append(nil)
         defer { for word in words { free(word) } }
