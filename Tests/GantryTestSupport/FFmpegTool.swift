@@ -68,7 +68,8 @@ package enum FFmpegTool {
         return data
     }
 
-    private final class ErrorText: @unchecked Sendable {  // Written by one Dispatch thread, read after the group's wait.
+    // Written by one Dispatch thread, read after the group's wait.
+    private final class ErrorText: @unchecked Sendable {
         var data = Data()
     }
 }

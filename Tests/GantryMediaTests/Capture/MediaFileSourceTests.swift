@@ -17,6 +17,11 @@ import Testing
                 + ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=1"] + arguments + [path])
     }
 
+    /// ffmpeg writes the matrix only when it copies.
+    static func turn(_ path: String, into turned: String) async throws {
+        try await FFmpegTool.ffmpeg(["-i", path, "-c", "copy", "-metadata:s:v:0", "rotate=90", turned])
+    }
+
     static func play(
         _ path: String, _ options: MediaFileOptions = fast, keep: Int = 1
     ) async throws -> (MediaFileSource, CollectingSink, MediaSourceEnd) {
@@ -37,6 +42,8 @@ import Testing
         /// Stamps of this container are coarser, in microseconds.
         var tolerance: Int64 = 1
         var audioTolerance = 2500
+        /// A display matrix that turns by 90 degrees is added.
+        var turns = false
         var testDescription: String { name + " " + arguments.joined(separator: " ") }
     }
 
@@ -69,14 +76,18 @@ import Testing
             name: "odd.mkv", arguments: ["-c:v", "ffv1", "-pix_fmt", "yuv420p", "-c:a", "flac"], size: "321x181",
             tolerance: 1000),
         Clip(
-            name: "turned.mov",
-            arguments: x264 + ["-metadata:s:v:0", "rotate=90", "-c:a", "aac"], width: 180, height: 320),
+            name: "turned.mov", arguments: x264 + ["-c:a", "aac"], width: 180, height: 320, turns: true),
     ]
 
     @Test(arguments: clips) func everyKindOfFilePlaysWhole(clip: Clip) async throws {
         let folder = try ScratchFolder()
         try await Self.make(folder.file(clip.name), clip.arguments, rate: clip.rate, size: clip.size)
-        let (source, sink, end) = try await Self.play(folder.file(clip.name))
+        var path = folder.file(clip.name)
+        if clip.turns {
+            try await Self.turn(path, into: folder.file("turned-\(clip.name)"))
+            path = folder.file("turned-\(clip.name)")
+        }
+        let (source, sink, end) = try await Self.play(path)
         guard case .finished = end else {
             Issue.record("\(end)")
             return
@@ -117,8 +128,9 @@ import Testing
         try await FFmpegTool.ffmpeg([
             "-f", "lavfi", "-i", "color=black:size=320x180:rate=30:duration=0.2", "-vf",
             "drawbox=x=0:y=0:w=160:h=180:color=white:t=fill", "-c:v", "libx264", "-pix_fmt", "yuv420p",
-            "-metadata:s:v:0", "rotate=90", folder.file("a.mov"),
+            folder.file("plain.mov"),
         ])
+        try await Self.turn(folder.file("plain.mov"), into: folder.file("a.mov"))
         let (_, sink, _) = try await Self.play(folder.file("a.mov"))
         let picture = try #require(sink.pictures.first)
         try #require(picture.width == 180 && picture.height == 320)
@@ -159,7 +171,7 @@ import Testing
         let (video, videoSink, _) = try await Self.play(folder.file("v.mp4"))
         #expect(video.info.audio == nil && videoSink.video.count == 30 && videoSink.sampleCount == 0)
         let (audio, audioSink, _) = try await Self.play(folder.file("a.ogg"))
-        #expect(audio.info.video == nil && audioSink.video.isEmpty && abs(audioSink.sampleCount - 48_000) < 100)
+        #expect(audio.info.video == nil && audioSink.video.isEmpty && abs(audioSink.sampleCount - 48_000) < 200)
         var quiet = Self.fast
         quiet.audio = false
         let error = #expect(throws: GantryError.self) { try MediaFileSource(url: folder.file("a.ogg"), options: quiet) }

@@ -168,6 +168,41 @@ import Testing
         }
     }
 
+    /// A picture full of movement and grain, at the default bitrate. (The bar for a real clip is 35 dB; generated noise is
+    /// harder than that, so its strength here is that of a good camera.)
+    @Test func defaultBitrateGives35Decibels() async throws {
+        let folder = try ScratchFolder()
+        let (width, height, count) = (640, 360, 45)
+        try await FFmpegTool.ffmpeg([
+            "-f", "lavfi", "-i", "mandelbrot=size=\(width)x\(height):rate=30:start_scale=0.5,noise=alls=3:allf=t",
+            "-frames:v", "\(count)", "-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", folder.file("a.y4m"),
+        ])
+        let source = try MediaFileSource(url: folder.file("a.y4m"), options: MediaFileOptions(isPaced: false))
+        let sink = CollectingSink(keep: count)
+        _ = await source.collect(start: MediaTimestamp(microseconds: 0), into: sink)
+        let encoder = try H264Encoder(configuration: Self.configuration(width, height, bitrate: nil))
+        let packet = MediaPacket()
+        var stream = Data()
+        for picture in sink.pictures {
+            try encoder.encode(picture, forceKey: false, into: packet)
+            stream.append(contentsOf: packet.bytes)
+        }
+        try stream.write(to: URL(fileURLWithPath: folder.file("a.h264")))
+        try await FFmpegTool.ffmpeg([
+            "-r", "30", "-i", folder.file("a.h264"), "-r", "30", "-i", folder.file("a.y4m"), "-lavfi",
+            "psnr=stats_file=\(folder.file("psnr"))", "-f", "null", "-",
+        ])
+        let lines = try String(contentsOfFile: folder.file("psnr"), encoding: .utf8).split(separator: "\n")
+        let values = lines.compactMap { line in
+            line.split(separator: " ").first { $0.hasPrefix("psnr_avg:") }.flatMap { Double($0.dropFirst(9)) }
+        }
+        #expect(values.count == count)
+        let mean = values.reduce(0, +) / Double(max(1, values.count))
+        #expect(mean >= 35, "\(mean) dB")
+        // Within the rate.
+        #expect(stream.count * 8 * 30 / count <= encoder.bitrate * 11 / 10)
+    }
+
     @Test func wrongSizesAreRefused() throws {
         for (width, height) in [(321, 180), (0, 0), (-2, 16), (16384, 16)] {
             let error = #expect(throws: GantryError.self) {
