@@ -35,7 +35,7 @@ package final class VideoDecoder {
     package init(codec: MediaCodec, threadCount: Int = 1, parameterSets: [UInt8] = [], poolSize: Int = 8)
         throws(GantryError)
     {
-        CLibAV_log_quiet()
+        silenceLibAV()
         self.codec = codec
         context = try Self.makeContext(codec, threadCount: threadCount, parameterSets: parameterSets)
         guard let frame = av_frame_alloc(), let input = av_packet_alloc() else {

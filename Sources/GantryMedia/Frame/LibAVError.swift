@@ -1,4 +1,5 @@
 import CLibAV
+import GantryPlatform
 
 /// The words of the FFmpeg libraries for one of their error numbers, for example "Invalid data found when processing
 /// input". Safe from any thread.
@@ -29,3 +30,9 @@ enum LibAVError {
 
 /// AV_NOPTS_VALUE: a stamp that is not known.
 let libAVNoTimestamp = CLibAV_NOPTS_VALUE
+
+/// The FFmpeg libraries write to standard error by themselves. What matters is in our errors: let them be quiet, unless
+/// the log level is `debug`.
+func silenceLibAV() {
+    av_log_set_level(Log.level >= .debug ? AV_LOG_INFO : AV_LOG_QUIET)
+}

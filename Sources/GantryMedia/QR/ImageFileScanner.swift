@@ -36,7 +36,7 @@ package enum ImageFileScanner {
     }
 
     private static func decode(path: String) throws(GantryError) -> LibAVFrame {
-        CLibAV_log_quiet()
+        silenceLibAV()
         let bytes = try contents(of: path)
         guard let codec = codec(of: bytes) else {
             throw GantryError(
