@@ -9,6 +9,7 @@ package enum MediaClips {
         size: String = "320x180", frames: Int = 60, rate: Int = 30, keyEvery: Int = 30, slices: Int = 1
     ) async throws -> [MediaPacket] {
         let folder = try TestFolder()
+        defer { withExtendedLifetime(folder) {} }
         let path = folder.file("clip.h264")
         _ = try await Oracle.check([
             "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=\(rate)", "-frames:v",
@@ -27,6 +28,7 @@ package enum MediaClips {
     /// JPEG pictures.
     package static func mjpeg(frames: Int = 5, pixelFormat: String = "yuvj422p") async throws -> [MediaPacket] {
         let folder = try TestFolder()
+        defer { withExtendedLifetime(folder) {} }
         _ = try await Oracle.check([
             "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=30", "-frames:v", "\(frames)",
             "-pix_fmt", pixelFormat, "-q:v", "2", folder.file("%d.jpg"),
@@ -40,6 +42,7 @@ package enum MediaClips {
     /// Opus packets of 10 ms: a 440 Hz tone in stereo.
     package static func opus(seconds: Double = 2) async throws -> [MediaPacket] {
         let folder = try TestFolder()
+        defer { withExtendedLifetime(folder) {} }
         let path = folder.file("tone.ogg")
         _ = try await Oracle.check([
             "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=\(seconds)",

@@ -35,6 +35,7 @@ package enum Oracle {
 
     private static func runBlocking(_ arguments: [String], input: Data?) throws -> Result {
         let folder = try TestFolder()
+        defer { withExtendedLifetime(folder) {} }
         let (out, err, into) = (folder.file("out"), folder.file("err"), folder.file("in"))
         _ = FileManager.default.createFile(atPath: out, contents: nil)
         _ = FileManager.default.createFile(atPath: err, contents: nil)
@@ -54,7 +55,8 @@ package enum Oracle {
     }
 }
 
-/// A folder that goes away with its owner.
+/// A folder that goes away with its owner. An optimised build may let go of it after its last use: then hold it with
+/// `withExtendedLifetime`.
 package final class TestFolder: Sendable {
     package let path: String
 

@@ -26,7 +26,6 @@ static const int64_t CLibAV_NOPTS_VALUE = AV_NOPTS_VALUE;
 // encode/capture
 
 // decode/record/output
-static inline void CLibAV_log_quiet(void) { av_log_set_level(AV_LOG_QUIET); }
 
 // The callback's buffer became const in libavformat 61; our side reads only.
 static inline AVIOContext *CLibAV_avio_alloc_output(

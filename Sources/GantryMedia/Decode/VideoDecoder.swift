@@ -35,7 +35,7 @@ package final class VideoDecoder {
     package init(codec: MediaCodec, threadCount: Int = 1, parameterSets: [UInt8] = [], poolSize: Int = 8)
         throws(GantryError)
     {
-        CLibAV_log_quiet()
+        silenceLibAV()
         self.codec = codec
         context = try Self.makeContext(codec, threadCount: threadCount, parameterSets: parameterSets)
         guard let frame = av_frame_alloc(), let input = av_packet_alloc() else {
@@ -64,7 +64,9 @@ package final class VideoDecoder {
     ///   Damaged input does not throw.
     package func decode(_ packet: MediaPacket) throws(GantryError) -> Picture? {
         noteSequence(of: packet)
-        if needsKeyFrame && !packet.header.isKey {
+        // Every JPEG stands alone, whatever its header says.
+        let isKey = packet.header.isKey || codec == .mjpeg
+        if needsKeyFrame && !isKey {
             damagedCount &+= 1
             return nil
         }
@@ -78,7 +80,7 @@ package final class VideoDecoder {
         input.pointee.size = size
         input.pointee.pts = number
         input.pointee.dts = number
-        input.pointee.flags = packet.header.isKey ? AV_PKT_FLAG_KEY : 0
+        input.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
         number &+= 1
         let status = avcodec_send_packet(context, input)
         input.pointee.data = nil
@@ -87,7 +89,7 @@ package final class VideoDecoder {
             throw GantryError(.decoder, "There is not enough memory to decode the video.")
         }
         if status < 0 { return damaged() }
-        return try receive(isKey: packet.header.isKey)
+        return try receive(isKey: isKey)
     }
 
     /// Forgets all references: the next packet must be a key packet. For a new session or a seek.
@@ -124,7 +126,6 @@ package final class VideoDecoder {
     }
 
     private func noteSequence(of packet: MediaPacket) {
-        // Every JPEG stands alone, so a loss costs no more than itself.
         if let last = lastSequence, packet.header.sequence != last &+ 1, codec == .h264 { needsKeyFrame = true }
         lastSequence = packet.header.sequence
     }

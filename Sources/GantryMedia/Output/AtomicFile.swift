@@ -35,12 +35,22 @@ enum AtomicFile {
             if overwrite {
                 try syscall("rename") { rename(temporary, path) }
             } else {
-                // Unlike rename, link fails when the name is taken.
-                try syscall("link") { link(temporary, path) }
-                unlink(temporary)
+                try moveToFreeName(temporary, path)
             }
         } catch {
             throw OutputFile.error(error, path: path)
+        }
+    }
+
+    /// Unlike rename, link fails when the name is taken. FAT knows no links: there a look beforehand must do.
+    private static func moveToFreeName(_ temporary: String, _ path: String) throws(SystemError) {
+        do throws(SystemError) {
+            try syscall("link") { link(temporary, path) }
+            unlink(temporary)
+        } catch {
+            guard error.errno == EPERM || error.errno == EOPNOTSUPP else { throw error }
+            guard access(path, F_OK) != 0 else { throw SystemError(errno: EEXIST, during: "access") }
+            try syscall("rename") { rename(temporary, path) }
         }
     }
 

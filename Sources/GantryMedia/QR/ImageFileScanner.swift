@@ -36,7 +36,7 @@ package enum ImageFileScanner {
     }
 
     private static func decode(path: String) throws(GantryError) -> LibAVFrame {
-        CLibAV_log_quiet()
+        silenceLibAV()
         let bytes = try contents(of: path)
         guard let codec = codec(of: bytes) else {
             throw GantryError(
@@ -80,17 +80,32 @@ package enum ImageFileScanner {
                 "The picture \(path) is \(width)x\(height): at most \(Picture.maximumSide) pixels a side are read. Make it smaller."
             )
         }
-        let image = try LibAVFrame(width: Int(width), height: Int(height), format: AV_PIX_FMT_GRAY8)
         let format = AVPixelFormat(rawValue: source.frame.pointee.format)
-        guard
-            let scaler = sws_getContext(
-                width, height, format, width, height, AV_PIX_FMT_GRAY8, SWS_BILINEAR, nil, nil, nil)
+        let isTransparent = (av_pix_fmt_desc_get(format)?.pointee.flags ?? 0) & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+        let target = isTransparent ? AV_PIX_FMT_YA8 : AV_PIX_FMT_GRAY8
+        let image = try LibAVFrame(width: Int(width), height: Int(height), format: target)
+        guard let scaler = sws_getContext(width, height, format, width, height, target, SWS_BILINEAR, nil, nil, nil)
         else {
-            throw GantryError(.sourceUnreadable, "The picture \(path) has colours that cannot be read. Save it as PNG.")
+            throw GantryError(
+                .sourceUnreadable, "The picture \(path) has colours that cannot be read. Save it as PNG.")
         }
         defer { sws_freeContext(scaler) }
         sws_scale_frame(scaler, image.frame, source.frame)
+        if isTransparent { layOnWhite(image) }
         return image
+    }
+
+    /// Codes are often drawn on nothing: pairs of grey and alpha become grey on white, at the front of each row.
+    private static func layOnWhite(_ image: LibAVFrame) {
+        guard let base = image.frame.pointee.data.0 else { return }
+        let stride = Int(image.frame.pointee.linesize.0)
+        for y in 0..<Int(image.frame.pointee.height) {
+            let row = base + y * stride
+            for x in 0..<Int(image.frame.pointee.width) {
+                let (gray, alpha) = (Int(row[2 * x]), Int(row[2 * x + 1]))
+                row[x] = UInt8(clamping: (gray * alpha + 255 * (255 - alpha)) / 255)
+            }
+        }
     }
 
     private static func contents(of path: String) throws(GantryError) -> [UInt8] {

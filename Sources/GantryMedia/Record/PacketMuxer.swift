@@ -22,7 +22,7 @@ final class PacketMuxer {
     init(_ container: Container, output: OutputFile, video: VideoStreamFormat?, audio: AudioStreamFormat?)
         throws(GantryError)
     {
-        CLibAV_log_quiet()
+        silenceLibAV()
         self.output = output
         var context: UnsafeMutablePointer<AVFormatContext>?
         let status = avformat_alloc_output_context2(&context, nil, container.muxerName, nil)

@@ -20,7 +20,8 @@ import Testing
         ["-seed", "1", "-attenuate", "0.5", "+noise", "Gaussian"], ["-blur", "0x2"], ["-resize", "900%"],
         ["-resize", "60%"],
         ["-virtual-pixel", "white", "-distort", "Perspective", "0,0 30,20 328,0 300,10 0,328 5,310 328,328 320,300"],
-        ["-brightness-contrast", "-30x-60"], ["-gravity", "center", "-background", "gray", "-extent", "1280x720"],
+        ["-brightness-contrast", "-30x-60"], ["-transparent", "white"],
+        ["-gravity", "center", "-background", "gray", "-extent", "1280x720"],
     ]) func readsWhatCamerasSee(changes: [String]) async throws {
         let folder = try await picture(sampleCode, changes)
         #expect(try ImageFileScanner.scan(path: folder.file("c.png")) == sampleCode)
