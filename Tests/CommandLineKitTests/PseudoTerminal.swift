@@ -28,7 +28,8 @@ final class PseudoTerminal: Sendable {
     /// All that is shown up to and with `end`; gives up after two seconds without anything new.
     func read(until end: String) -> String {
         var bytes: [UInt8] = []
-        while !String(decoding: bytes, as: UTF8.self).hasSuffix(end) {
+        // By bytes: return and line feed are one Character.
+        while !bytes.suffix(end.utf8.count).elementsEqual(end.utf8) {
             var waiting = pollfd(fd: screen.rawValue, events: Int16(POLLIN), revents: 0)
             guard poll(&waiting, 1, 2000) == 1 else { break }
             var byte: UInt8 = 0

@@ -40,9 +40,10 @@ import Testing
 
     @Test func descriptorClosesAtTheEndOfItsLife() throws {
         var ends: [CInt] = [-1, -1]
-        try syscall("pipe") { pipe(&ends) }
+        // Closed on exec from the start: a process that another test starts must not keep the far end open.
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        try syscall("socketpair") { socketpair(AF_UNIX, type, 0, &ends) }
         let reader = FileDescriptor(takingOwnership: ends[0])
-        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         var buffer = [UInt8](repeating: 0, count: 16)
         var writer: FileDescriptor? = FileDescriptor(takingOwnership: ends[1])
         #expect(try buffer.withUnsafeMutableBytes { try reader.read(into: $0) } == .wouldBlock)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A fixed set of objects that are used again and again.
 ///
 /// An object is free when nobody but the pool holds a reference: giving it back is letting go of it. `take` looks
@@ -20,7 +22,11 @@ package final class ReusePool<Object: AnyObject>: @unchecked Sendable {  // All 
             for _ in 0..<objects.count {
                 let index = next
                 next = next + 1 == objects.count ? 0 : next + 1
-                if isKnownUniquelyReferenced(&objects[index]) { return objects[index] }
+                guard isKnownUniquelyReferenced(&objects[index]) else { continue }
+                // The other half of the release with which the last holder let go: what it read and wrote is over
+                // before the next holder begins, on ARM too. (The check alone only reads the count.)
+                atomicMemoryFence(ordering: .acquiring)
+                return objects[index]
             }
             guard objects.count < capacity, let object = make() else { return nil }
             objects.append(object)
