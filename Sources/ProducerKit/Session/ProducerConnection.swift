@@ -88,7 +88,9 @@ extension ProducerConnection {
         guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
         if now >= nextStatistics {
             nextStatistics = now + .seconds(1)
-            perform(lock.withLock { machine?.messageOffered(.stats(server.statisticsMessage)) })
+            // Asks every connection, this one too: not under the lock.
+            let message = server.statisticsMessage
+            perform(lock.withLock { machine?.messageOffered(.stats(message)) })
         }
         return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics) }
     }

@@ -7,6 +7,8 @@ import GantryPlatform
 ///
 /// Positive: the sound comes late.
 package final class SkewMeter: VideoOutput, AudioOutput, @unchecked Sendable {  // All state is guarded by `lock`.
+    /// Marks of a kind that wait for a partner.
+    private static let waiting = 4
     private let lock = Lock()
     private var detector = ClickDetector()
     private var clicks: [MediaTimestamp] = []
@@ -20,14 +22,14 @@ package final class SkewMeter: VideoOutput, AudioOutput, @unchecked Sendable {  
         guard TimeCode.read(from: frame.picture) != nil else { return }
         let isFlash = FlashDetector.isLit(in: frame.picture)
         lock.withLock {
-            if isFlash && !lastWasFlash { note(&flashes, frame.presentationTime) }
+            if isFlash && !lastWasFlash { note(flash: frame.presentationTime) }
             lastWasFlash = isFlash
         }
     }
 
     package func receive(_ frame: AudioFrame) {
         lock.withLock {
-            if let time = detector.feed(frame.block) { note(&clicks, time) }
+            if let time = detector.feed(frame.block) { note(click: time) }
         }
     }
 
@@ -39,10 +41,20 @@ package final class SkewMeter: VideoOutput, AudioOutput, @unchecked Sendable {  
         lock.withLock { window.count > 0 ? (Int(window.percentiles().p50), window.count) : nil }
     }
 
-    /// Keeps the last few marks of a kind and looks for partners within half a second.
-    private func note(_ list: inout [MediaTimestamp], _ time: MediaTimestamp) {
-        if list.count >= 4 { list.removeFirst() }
-        list.append(time)
+    private func note(click time: MediaTimestamp) {
+        if clicks.count >= Self.waiting { clicks.removeFirst() }
+        clicks.append(time)
+        match()
+    }
+
+    private func note(flash time: MediaTimestamp) {
+        if flashes.count >= Self.waiting { flashes.removeFirst() }
+        flashes.append(time)
+        match()
+    }
+
+    /// A click and a flash within half a second belong together; what has no partner is thrown away.
+    private func match() {
         while let click = clicks.first, let flash = flashes.first {
             let skew = (click - flash).microseconds
             if skew > 500_000 {
