@@ -73,7 +73,8 @@ struct PairCommand {
         case .question:
             return try SecretPrompt.ask(
                 "Code of the studio (not shown): ",
-                withoutTerminal: "Send the code to `gantry-producer pair -`, or name a picture with --image.").text
+                withoutTerminal: "Send the code to `gantry-producer pair -`, or name a picture with --image."
+            ).text
         }
     }
 }

@@ -43,7 +43,9 @@ enum ProducerCommands {
                 group: "Picture"),
             Option(
                 "bitrate", short: "b", value: "BITS",
-                help: "Bits a second of the video, as in 6M or 800k. Default: by size and rate, 6M at 1280x720, 30 fps.",
+                help:
+                    "Bits a second of the video, as in 6M or 800k. Default: by size and rate; 6M at 1280x720, "
+                    + "30 fps.",
                 group: "Picture"),
             Option("name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection"),
             Option("port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection"),

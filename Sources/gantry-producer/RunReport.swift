@@ -51,7 +51,8 @@ final class RunReport: Sendable {
                 "disconnected", "\(peer.name) has gone\(error.map { ": \($0)" } ?? ".")",
                 [.init("name", .string(peer.name)), .init("error", .optional(error?.description))])
         case .refused(let from, let error):
-            say("refused", "\(from) was refused: \(error)", [address(from), .init("error", .string(error.description))])
+            say(
+                "refused", "\(from) was refused: \(error)", [address(from), .init("error", .string(error.description))])
         case .videoFormat(let width, let height, let bitrate):
             say(
                 "format", "Encoding \(width)x\(height) at \(Bitrate.text(bitrate))bit/s.",

@@ -27,7 +27,8 @@ final class ReceiveReport: Sendable {
             say(
                 "connected",
                 "Connected to \(name) at \(address): "
-                    + (streams.isEmpty ? "it offers nothing." : streams.map(Self.describe).joined(separator: ", ") + "."),
+                    + (streams.isEmpty
+                        ? "it offers nothing." : streams.map(Self.describe).joined(separator: ", ") + "."),
                 [
                     .init("name", .string(name)), .init("address", .string(address)),
                     .init("streams", .array(streams.map(Self.json))),

@@ -49,11 +49,15 @@ enum StudioCommands {
             Option(
                 "record", short: "r", value: "FILE",
                 help: "Record to .mp4 or .mkv, without coding again; it plays even after a crash.", group: "Outputs"),
-            Option("snapshot", value: "FILE", help: "Write one picture as PNG, a second after the start.", group: "Outputs"),
-            Option("y4m", value: "FILE", help: "Write the pictures as YUV4MPEG2; - is standard output.", group: "Outputs"),
+            Option(
+                "snapshot", value: "FILE", help: "Write one picture as PNG, a second after the start.", group: "Outputs"
+            ),
+            Option(
+                "y4m", value: "FILE", help: "Write the pictures as YUV4MPEG2; - is standard output.", group: "Outputs"),
             Option("wav", value: "FILE", help: "Write the sound as WAV; - is standard output.", group: "Outputs"),
             Option(
-                "ts", value: "FILE", help: "Write picture and sound as MPEG-TS; - is standard output, for ffplay or OBS.",
+                "ts", value: "FILE",
+                help: "Write picture and sound as MPEG-TS; - is standard output, for ffplay or OBS.",
                 group: "Outputs"),
             Option("force", short: "f", help: "Overwrite files that exist.", group: "Outputs"),
             Option("no-audio", help: "Take the picture only."),

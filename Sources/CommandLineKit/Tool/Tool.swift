@@ -20,7 +20,8 @@ package enum Tool {
                 return .success
             case .run(let arguments):
                 wantsJSON = arguments.has("json")
-                if let name = arguments.string("log"), let level = Log.Level.allCases.first(where: { $0.name == name }) {
+                if let name = arguments.string("log"), let level = Log.Level.allCases.first(where: { $0.name == name })
+                {
                     Log.level = level
                 }
                 return try body(arguments)
@@ -35,7 +36,8 @@ package enum Tool {
         let status = ExitStatus(error.code)
         if json {
             var fields: [JSONValue.Member] = [
-                .init("event", "error"), .init("code", .integer(Int64(error.code.rawValue))), .init("message", .string(error.message)),
+                .init("event", "error"), .init("code", .integer(Int64(error.code.rawValue))),
+                .init("message", .string(error.message)),
                 .init("status", .integer(Int64(status.rawValue))),
             ]
             if let cause = error.cause { fields.append(.init("cause", .string(cause))) }

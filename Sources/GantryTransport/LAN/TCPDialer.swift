@@ -55,7 +55,8 @@ package enum TCPDialer {
         defer { if let list { freeaddrinfo(list) } }
         guard status == 0 else {
             throw GantryError(
-                .cannotConnect, "The host \(DisplayName(endpoint.host).text) is not known. Check its name, or give its address.",
+                .cannotConnect,
+                "The host \(DisplayName(endpoint.host).text) is not known. Check its name, or give its address.",
                 cause: String(cString: gai_strerror(status)))
         }
         var addresses: [SocketAddress] = []

@@ -30,7 +30,8 @@ package final class TCPListener: @unchecked Sendable {  // `thread` is set once 
             }
             if error.errno == EACCES {
                 throw GantryError(
-                    .portInUse, "Port \(port) is reserved for root. Take one from 1024 on with --port.", cause: error.reason)
+                    .portInUse, "Port \(port) is reserved for root. Take one from 1024 on with --port.",
+                    cause: error.reason)
             }
             throw GantryError(.general, "Port \(port) cannot be opened.", cause: error.description)
         }
