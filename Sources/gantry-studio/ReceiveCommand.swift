@@ -49,8 +49,9 @@ struct ReceiveCommand {
         _ = state.waitUntilEnded(until: MonotonicClock.now() + .seconds(2))
         listening.cancel()
         outputs.finish()
-        report.summary(session.statistics, outputs)
-        if let failure = state.outputFailure ?? state.sessionFailure { throw failure }
+        let failure = state.outputFailure ?? state.sessionFailure
+        report.summary(session.statistics, outputs, failed: failure != nil)
+        if let failure { throw failure }
         return .success
     }
 

@@ -64,15 +64,16 @@ final class ReceiveReport: Sendable {
             isWarning: now.framesLost + now.framesDropped > 0)
     }
 
-    func summary(_ result: StudioStatistics, _ outputs: ReceiveOutputs) {
+    /// - Parameter failed: an error follows.
+    func summary(_ result: StudioStatistics, _ outputs: ReceiveOutputs, failed: Bool) {
         status.clear()
         let usage = ProcessUsage.current
         let elapsed = (MonotonicClock.now() - startTime).seconds
         let processor = elapsed > 0 ? usage.processorTime.seconds / elapsed * 100 : 0
         if json {
             emit("summary", Summary.json(result, outputs, usage: usage, processor: processor))
-        } else {
-            descriptor(Summary.text(result, outputs, processor: processor, isFull: isFull))
+        } else if !failed || result.framesReceived + result.audioPacketsReceived > 0 {
+            descriptor(Summary.text(result, outputs, processor: processor, isFull: isFull, failed: failed))
         }
     }
 
