@@ -52,11 +52,10 @@ final class ReceiveReport: Sendable {
         }
     }
 
-    func progress(_ now: StudioStatistics, _ outputs: ReceiveOutputs) {
+    func progress(_ now: StudioStatistics) {
         guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
-        let time = (outputs.clock.received ?? .zero).seconds
         status.show(
-            "\(Figures.decimal(time, places: 1)) s · \(now.width)x\(now.height) "
+            "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
                 + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "
                 + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s · latency "
                 + "\(Figures.milliseconds(now.latency.p50)) ms (p99 \(Figures.milliseconds(now.latency.p99))) · lost "

@@ -36,11 +36,11 @@ package final class MuxOutput: PacketOutput, Sendable {
     package static func transportStream(
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) -> MuxOutput {
-        // Used by the output's thread alone from here on.
-        nonisolated(unsafe) let file = try OutputFile(path: path, overwrite: overwrite)
+        try OutputPath.check(path, overwrite: overwrite)
         return try MuxOutput("ts-output", wantsRegularKeyFrames: true, failed: failed) {
             video, audio throws(GantryError) in
-            try TransportStreamWriter(output: file, video: video, audio: audio)
+            try TransportStreamWriter(
+                output: OutputFile(path: path, overwrite: overwrite), video: video, audio: audio)
         }
     }
 
