@@ -3,8 +3,8 @@ package enum CommonOptions {
     package static let all = [
         Option(
             "state-dir", value: "DIR",
-            help: "Where identity and paired devices are kept. Default: $GANTRY_STATE_DIR, or gantry in the user's state "
-                + "folder."),
+            help: "Where identity and paired devices are kept. Default: $GANTRY_STATE_DIR, or gantry in the user's "
+                + "state folder."),
         Option(
             "log", value: "LEVEL", help: "What to tell on standard error. Default: warning.",
             allowed: ["error", "warning", "info", "debug"]),
