@@ -71,13 +71,13 @@ public final class StudioController: Sendable {
     /// - Throws: `notPaired` when nobody is paired, `unknownDevice`, `cannotConnect` when its address is not known.
     public func target(_ text: String?) throws(GantryError) -> ProducerTarget {
         let producers = try store.devices().filter { $0.kind == .producer && $0.state == .active }
-        if let text, let endpoint = Endpoint(text: text) {
-            guard !producers.isEmpty else { throw Self.nobodyPaired }
-            return ProducerTarget(endpoint: endpoint)
-        }
         let device: PairedDevice
         if let text {
-            device = try store.find(text)
+            if let endpoint = try endpoint(text) {
+                guard !producers.isEmpty else { throw Self.nobodyPaired }
+                return ProducerTarget(endpoint: endpoint)
+            }
+            device = try find(text)
         } else {
             guard let only = producers.first else { throw Self.nobodyPaired }
             guard producers.count == 1 else {
@@ -93,6 +93,28 @@ public final class StudioController: Sendable {
                     + "gantry-studio receive HOST:\(Endpoint.defaultPort)")
         }
         return ProducerTarget(endpoint: endpoint, keyID: device.keyID, name: device.displayedName)
+    }
+
+    /// An address, with or without a port; nil for what can only be a device's name.
+    private func endpoint(_ text: String) throws(GantryError) -> Endpoint? {
+        if let endpoint = Endpoint(text: text) { return endpoint }
+        let isAddress = NetworkInterfaces.parseIPv4(text) != nil || text.hasPrefix("[")
+        if isAddress, let endpoint = Endpoint(text: text, defaultPort: Endpoint.defaultPort) { return endpoint }
+        guard text.contains(":"), (try? store.find(text)) == nil else { return nil }
+        throw GantryError(
+            .invalidArgument,
+            "\(DisplayName(text).text) is not an address with port, such as 192.168.1.20:7787 or [fe80::1%eth0]:7787.")
+    }
+
+    private func find(_ name: String) throws(GantryError) -> PairedDevice {
+        do throws(GantryError) {
+            return try store.find(name)
+        } catch {
+            guard error.code == .unknownDevice else { throw error }
+            throw GantryError(
+                .unknownDevice,
+                "No paired producer is called \(DisplayName(name).text). See who is: gantry-studio devices list")
+        }
     }
 
     private static let nobodyPaired = GantryError(
