@@ -21,6 +21,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     private let lock = Lock()
     private var server: ProducerServer?
     private var pairing: ProducerPairing?
+    private var lastStatistics = ProducerStatistics()
     private let bgraInput = BGRAInput()
 
     /// Opens (or makes) identity and store of paired devices.
@@ -77,6 +78,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         }
         guard let running else { return }
         running.stop()
+        let final = running.statistics
+        lock.withLock { lastStatistics = final }
         continuation.yield(.stopped)
     }
 
@@ -89,7 +92,11 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     /// The TCP port, once running.
     public var port: UInt16? { lock.withLock { server }?.port }
 
-    public var statistics: ProducerStatistics { lock.withLock { server }?.statistics ?? ProducerStatistics() }
+    /// Since `start`; after `stop`, of the run that has ended.
+    public var statistics: ProducerStatistics {
+        let (server, last) = lock.withLock { (self.server, lastStatistics) }
+        return server?.statistics ?? last
+    }
 
     // MARK: Media
 

@@ -1,7 +1,12 @@
+public import GantryCore
+
 /// What a session takes, and where it goes.
 public struct StudioSessionConfiguration: Sendable {
     public var wantsVideo = true
     public var wantsAudio = true
+    /// Ends the session when this much media has come, by the producer's stamps: nothing later reaches any output. Nil:
+    /// goes on.
+    public var duration: MediaDuration?
     /// Each gets every decoded picture, in this order.
     public var videoOutputs: [any VideoOutput] = []
     /// Each gets all decoded sound, in this order.

@@ -1,5 +1,7 @@
 /// What a session has received so far. Times in microseconds.
 public struct StudioStatistics: Sendable, Equatable {
+    /// Seconds of media so far, by the producer's stamps.
+    public var mediaSeconds = 0.0
     public var framesReceived = 0
     public var framesDecoded = 0
     /// Gaps in the sequence numbers: what the producer encoded and we never got.

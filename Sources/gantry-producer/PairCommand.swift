@@ -42,6 +42,8 @@ struct PairCommand {
 
     func run() throws(GantryError) -> ExitStatus {
         let text = try readCode()
+        // A broken code is told before anything is announced.
+        _ = try PairingCode.parse(text)
         let signals = try SignalWatch { [controller] _ in controller.cancelPairing() }
         defer { signals.stop() }
         if !json { StandardStreams.writeError("Looking for the studio (30 seconds at most, Ctrl-C cancels)…\n") }

@@ -5,22 +5,13 @@ enum ProducerCommands {
     static let root = Command(
         "gantry-producer",
         summary: "Send video and sound of this machine to a paired studio",
-        options: [
-            Option(
-                "state-dir", value: "DIR",
-                help: "Where identity and paired devices are kept. Default: $GANTRY_STATE_DIR, or gantry in the user's "
-                    + "state folder."),
-            Option(
-                "log", value: "LEVEL", help: "What to tell on standard error. Default: warning.",
-                allowed: ["error", "warning", "info", "debug"]),
-            Option("json", help: "Write JSON lines to standard output, for programs."),
-        ],
+        options: CommonOptions.all,
         examples: [
             .init("gantry-producer pair", "pair with the studio whose code you paste"),
             .init("gantry-producer run", "send the test pattern"),
             .init("gantry-producer run --source clip.mp4", "send a file, in real time"),
         ],
-        notes: ["Exit statuses: see docs/exit-statuses.md or the end of the README."],
+        notes: [CommonOptions.exitStatuses],
         subcommands: [run, pair, devices])
 
     static let run = Command(

@@ -55,10 +55,9 @@ struct RunCommand {
         source.join()
         // The last picture of a source that has ended is still on its way to the encoder.
         _ = controller.waitForVideoRoom(until: MonotonicClock.now() + .seconds(1))
-        let statistics = controller.statistics
         controller.stop()
         listening.cancel()
-        report.summary(statistics)
+        report.summary(controller.statistics)
         if case .source(.endedEarly(let error)) = end { throw error }
         return .success
     }

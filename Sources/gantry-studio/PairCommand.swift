@@ -46,8 +46,8 @@ struct PairCommand {
         }
         showing.cancel()
         display.close()
+        if let failure = display.failure { throw failure }
         let device = try result.get()
-        if let failure = display.failure { Log.warning("\(failure)") }
         if json {
             StandardStreams.writeOutput(
                 JSONValue.object([

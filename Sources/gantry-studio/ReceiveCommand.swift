@@ -9,7 +9,6 @@ struct ReceiveCommand {
     private let controller: StudioController
     private let target: ProducerTarget
     private let outputs: ReceiveOutputs
-    private let duration: MediaDuration?
     private let report: ReceiveReport
     private let state: ReceiveState
 
@@ -20,7 +19,6 @@ struct ReceiveCommand {
         if arguments.has("no-audio") && arguments.has("no-video") {
             throw GantryError(.invalidArgument, "--no-audio and --no-video together leave nothing to receive.")
         }
-        duration = try arguments.duration("duration")
         controller = try StudioController(
             configuration: StudioConfiguration(
                 name: arguments.string("name"), stateDirectory: arguments.string("state-dir")))
@@ -49,16 +47,16 @@ struct ReceiveCommand {
         _ = state.waitUntilEnded(until: MonotonicClock.now() + .seconds(2))
         listening.cancel()
         outputs.finish()
-        report.summary(session.statistics, outputs)
-        if let failure = state.outputFailure ?? state.sessionFailure { throw failure }
+        let failure = state.outputFailure ?? state.sessionFailure
+        report.summary(session.statistics, outputs, failed: failure != nil)
+        if let failure { throw failure }
         return .success
     }
 
     /// Shows how it goes until the session ends, enough has been received, an output fails or a signal comes.
     private func waitForEnd(_ session: StudioSession) {
         while !state.waitForChange(until: MonotonicClock.now() + .milliseconds(100)) {
-            report.progress(session.statistics, outputs)
-            if let duration, let received = outputs.clock.received, received >= duration { return }
+            report.progress(session.statistics)
         }
     }
 }

@@ -8,7 +8,6 @@ struct ReceiveOutputs {
     let configuration: StudioSessionConfiguration
     let latency = LatencyMeter()
     let skew = SkewMeter()
-    let clock = MediaClock()
     /// Standard output carries media: nothing else may be written there.
     let usesStandardOutput: Bool
     let recordingPath: String?
@@ -29,6 +28,7 @@ struct ReceiveOutputs {
         recordingPath = arguments.string("record")
         snapshotPath = arguments.string("snapshot")
         var configuration = StudioSessionConfiguration()
+        configuration.duration = try arguments.duration("duration")
         configuration.wantsVideo = !arguments.has("no-video")
         configuration.wantsAudio = !arguments.has("no-audio")
         try Self.check(arguments, configuration)
@@ -54,7 +54,6 @@ struct ReceiveOutputs {
         // Meters come last, so that they see what the other outputs cost.
         configuration.videoOutputs += [latency, skew]
         configuration.audioOutputs.append(skew)
-        configuration.packetOutputs.append(clock)
         self.configuration = configuration
     }
 

@@ -52,11 +52,10 @@ final class ReceiveReport: Sendable {
         }
     }
 
-    func progress(_ now: StudioStatistics, _ outputs: ReceiveOutputs) {
+    func progress(_ now: StudioStatistics) {
         guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
-        let time = (outputs.clock.received ?? .zero).seconds
         status.show(
-            "\(Figures.decimal(time, places: 1)) s · \(now.width)x\(now.height) "
+            "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
                 + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "
                 + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s · latency "
                 + "\(Figures.milliseconds(now.latency.p50)) ms (p99 \(Figures.milliseconds(now.latency.p99))) · lost "
@@ -64,15 +63,16 @@ final class ReceiveReport: Sendable {
             isWarning: now.framesLost + now.framesDropped > 0)
     }
 
-    func summary(_ result: StudioStatistics, _ outputs: ReceiveOutputs) {
+    /// - Parameter failed: an error follows.
+    func summary(_ result: StudioStatistics, _ outputs: ReceiveOutputs, failed: Bool) {
         status.clear()
         let usage = ProcessUsage.current
         let elapsed = (MonotonicClock.now() - startTime).seconds
         let processor = elapsed > 0 ? usage.processorTime.seconds / elapsed * 100 : 0
         if json {
             emit("summary", Summary.json(result, outputs, usage: usage, processor: processor))
-        } else {
-            descriptor(Summary.text(result, outputs, processor: processor, isFull: isFull))
+        } else if !failed || result.framesReceived + result.audioPacketsReceived > 0 {
+            descriptor(Summary.text(result, outputs, processor: processor, isFull: isFull, failed: failed))
         }
     }
 

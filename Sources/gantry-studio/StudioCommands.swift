@@ -5,22 +5,13 @@ enum StudioCommands {
     static let root = Command(
         "gantry-studio",
         summary: "Receive video and sound of a paired producer",
-        options: [
-            Option(
-                "state-dir", value: "DIR",
-                help: "Where identity and paired devices are kept. Default: $GANTRY_STATE_DIR, or gantry in the user's "
-                    + "state folder."),
-            Option(
-                "log", value: "LEVEL", help: "What to tell on standard error. Default: warning.",
-                allowed: ["error", "warning", "info", "debug"]),
-            Option("json", help: "Write JSON lines to standard output, for programs."),
-        ],
+        options: CommonOptions.all,
         examples: [
             .init("gantry-studio pair", "show a code for the producer to scan"),
             .init("gantry-studio receive camera --record take.mp4", "record what the producer named camera sends"),
             .init("gantry-studio receive camera --ts - | ffplay -", "watch it"),
         ],
-        notes: ["Exit statuses: see docs/exit-statuses.md or the end of the README."],
+        notes: [CommonOptions.exitStatuses],
         subcommands: [pair, receive, devices])
 
     static let pair = Command(

@@ -18,25 +18,8 @@ enum StudioTool {
     private static func devices(_ arguments: ParsedArguments) throws(GantryError) -> ExitStatus {
         let controller = try StudioController(
             configuration: StudioConfiguration(stateDirectory: arguments.string("state-dir")))
-        return try DevicesCommand(
-            list: { () throws(GantryError) in
-                try controller.pairedDevices.filter { $0.kind == .producer }.map { device in
-                    DevicesCommand.Row(
-                        name: device.displayedName, key: device.keyID.description,
-                        state: device.state == .active ? "paired" : "unpaired there", pairedAt: device.pairedAt,
-                        lastSeen: device.lastSeen, lastAddress: device.lastAddress)
-                }
-            },
-            remove: { name throws(GantryError) in
-                let device = try controller.pairedDevice(named: name)
-                try controller.removePairedDevice(device.keyID)
-                return device.displayedName
-            },
-            rename: { name, alias throws(GantryError) in
-                let device = try controller.pairedDevice(named: name)
-                try controller.renamePairedDevice(device.keyID, to: alias)
-                return device.displayedName
-            }
-        ).run(arguments)
+        return try DevicesCommand(controller, kind: .producer).run(arguments)
     }
 }
+
+extension StudioController: DeviceKeeper {}

@@ -7,7 +7,7 @@ import StudioKit
 /// The figures at the end of `receive`.
 enum Summary {
     static func text(
-        _ result: StudioStatistics, _ outputs: ReceiveOutputs, processor: Double, isFull: Bool
+        _ result: StudioStatistics, _ outputs: ReceiveOutputs, processor: Double, isFull: Bool, failed: Bool
     ) -> String {
         guard result.framesReceived + result.audioPacketsReceived > 0 else { return "Nothing was received.\n" }
         var lines: [String] = []
@@ -27,7 +27,7 @@ enum Summary {
             lines.append(
                 "Recorded \(recorded.frames) frames, \(seconds) s, in \(recorded.paths.joined(separator: ", ")).")
         }
-        if outputs.recordingDropped > 0 {
+        if outputs.recordingDropped > 0 && !failed {
             lines.append("The disk was too slow: \(outputs.recordingDropped) packets are missing in the recording.")
         }
         return lines.joined(separator: "\n") + "\n"

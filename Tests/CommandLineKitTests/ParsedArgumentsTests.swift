@@ -122,7 +122,7 @@ import Testing
         ] as [(String, String, UInt16)])
     func addresses(text: String, host: String, port: UInt16) throws {
         let address = try arguments("--to=\(text)").hostPort("to")
-        #expect(address == HostPort(host: host, port: port))
+        #expect(address == Endpoint(host: host, port: port))
         #expect(address?.description == text)
     }
 
@@ -136,9 +136,9 @@ import Testing
     }
 
     @Test func addressWithoutPortTakesTheDefault() {
-        #expect(HostPort("studio", defaultPort: 5600) == HostPort(host: "studio", port: 5600))
-        #expect(HostPort("[::1]", defaultPort: 5600) == HostPort(host: "::1", port: 5600))
-        #expect(HostPort("::1", defaultPort: 5600) == nil)
+        #expect(Endpoint(text: "studio", defaultPort: 5600) == Endpoint(host: "studio", port: 5600))
+        #expect(Endpoint(text: "[::1]", defaultPort: 5600) == Endpoint(host: "::1", port: 5600))
+        #expect(Endpoint(text: "::1", defaultPort: 5600) == nil)
     }
 
     @Test func errorsShowNoControlCharacters() throws {

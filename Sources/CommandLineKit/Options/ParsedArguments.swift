@@ -81,8 +81,8 @@ package struct ParsedArguments: Sendable {
     }
 
     /// An address such as `studio.local:5600`, `10.0.0.7:5600` or `[fe80::1%eth0]:5600`.
-    package func hostPort(_ name: String) throws(GantryError) -> HostPort? {
-        try value(name, "HOST:PORT, as in 10.0.0.7:5600 or [::1]:5600") { HostPort($0) }
+    package func hostPort(_ name: String) throws(GantryError) -> Endpoint? {
+        try value(name, "HOST:PORT, as in 10.0.0.7:5600 or [::1]:5600") { Endpoint(text: $0) }
     }
 
     /// Runs `parse` over the option's text. For values that have no getter here.

@@ -3,43 +3,13 @@ import GantryPlatform
 
 /// `devices list | remove | rename`, the same in both tools.
 package struct DevicesCommand {
-    /// A paired device as the list shows it.
-    package struct Row {
-        package var name: String
-        package var key: String
-        package var state: String
-        /// Unix seconds; nil: never.
-        package var pairedAt: Int64
-        package var lastSeen: Int64?
-        package var lastAddress: String?
+    private let keeper: any DeviceKeeper
+    private let kind: PairedDevice.Kind
 
-        package init(
-            name: String, key: String, state: String, pairedAt: Int64, lastSeen: Int64?, lastAddress: String?
-        ) {
-            self.name = name
-            self.key = key
-            self.state = state
-            self.pairedAt = pairedAt
-            self.lastSeen = lastSeen
-            self.lastAddress = lastAddress
-        }
-    }
-
-    private let list: () throws(GantryError) -> [Row]
-    private let remove: (String) throws(GantryError) -> String
-    private let rename: (String, String) throws(GantryError) -> String
-
-    /// - Parameters:
-    ///   - remove: takes a name or the beginning of a key and returns the name of what was removed.
-    ///   - rename: takes that and the new name and returns the old one.
-    package init(
-        list: @escaping () throws(GantryError) -> [Row],
-        remove: @escaping (String) throws(GantryError) -> String,
-        rename: @escaping (String, String) throws(GantryError) -> String
-    ) {
-        self.list = list
-        self.remove = remove
-        self.rename = rename
+    /// - Parameter kind: which devices are the other end of this tool.
+    package init(_ keeper: any DeviceKeeper, kind: PairedDevice.Kind) {
+        self.keeper = keeper
+        self.kind = kind
     }
 
     package static func table(peer: String, tool: String) -> Command {
@@ -64,13 +34,16 @@ package struct DevicesCommand {
         let json = arguments.has("json")
         switch arguments.commandNames.last {
         case "remove":
-            say("removed", try remove(arguments.positional(0) ?? ""), json: json)
+            let device = try keeper.pairedDevice(named: arguments.positional(0) ?? "")
+            try keeper.removePairedDevice(device.keyID)
+            say("removed", device.displayedName, json: json)
         case "rename":
+            let device = try keeper.pairedDevice(named: arguments.positional(0) ?? "")
             let new = arguments.positional(1) ?? ""
-            let old = try rename(arguments.positional(0) ?? "", new)
-            say("renamed", old, to: new, json: json)
+            try keeper.renamePairedDevice(device.keyID, to: new)
+            say("renamed", device.displayedName, to: new, json: json)
         default:
-            show(try list(), json: json)
+            show(try keeper.pairedDevices.filter { $0.kind == kind }, json: json)
         }
         return .success
     }
@@ -85,30 +58,38 @@ package struct DevicesCommand {
         }
     }
 
-    private func show(_ rows: [Row], json: Bool) {
+    private func show(_ devices: [PairedDevice], json: Bool) {
         if json {
-            for row in rows { StandardStreams.writeOutput(Self.json(row).text + "\n") }
+            for device in devices { StandardStreams.writeOutput(Self.json(device).text + "\n") }
             return
         }
-        guard !rows.isEmpty else {
+        guard !devices.isEmpty else {
             StandardStreams.writeOutput("No device is paired. Run `gantry-studio pair` and scan the code it shows.\n")
             return
         }
         var table = Table(["NAME", "KEY", "STATE", "PAIRED", "LAST SEEN", "ADDRESS"])
-        for row in rows {
+        for device in devices {
             table.add([
-                row.name, String(row.key.prefix(16)), row.state, CalendarTime.text(row.pairedAt),
-                row.lastSeen.map(CalendarTime.text) ?? "never", row.lastAddress ?? "-",
+                device.displayedName, device.keyID.short, Self.state(device), CalendarTime.text(device.pairedAt),
+                device.lastSeen.map(CalendarTime.text) ?? "never", device.lastAddress ?? "-",
             ])
         }
         StandardStreams.writeOutput(table.text)
     }
 
-    private static func json(_ row: Row) -> JSONValue {
+    private static func state(_ device: PairedDevice) -> String {
+        switch device.state {
+        case .active: "paired"
+        case .rejectedByPeer: "unpaired there"
+        }
+    }
+
+    private static func json(_ device: PairedDevice) -> JSONValue {
         .object([
-            .init("name", .string(row.name)), .init("key", .string(row.key)), .init("state", .string(row.state)),
-            .init("pairedAt", .integer(row.pairedAt)), .init("lastSeen", row.lastSeen.map { .integer($0) } ?? .null),
-            .init("lastAddress", .optional(row.lastAddress)),
+            .init("name", .string(device.displayedName)), .init("key", .string(device.keyID.description)),
+            .init("state", .string(state(device))), .init("pairedAt", .integer(device.pairedAt)),
+            .init("lastSeen", device.lastSeen.map { .integer($0) } ?? .null),
+            .init("lastAddress", .optional(device.lastAddress)),
         ])
     }
 }

@@ -1,5 +1,7 @@
-/// A host name or address, and a port: "studio.local:7787", "192.168.1.5:7787", "[fe80::1%eth0]:7787".
+/// A host's name or address with a port, as people write it: "studio.local:7787", "192.168.1.5:7787",
+/// "[fe80::1%eth0]:7787".
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+    /// Without brackets; an IPv6 address may carry a zone (`fe80::1%eth0`).
     public var host: String
     public var port: UInt16
 
@@ -11,29 +13,43 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Nil unless the text is "host:port" or "[IPv6]:port" with a port in 1…65535.
-    public init?(text: String) {
+    /// From `name:port`, `1.2.3.4:port`, `[::1]:port`. Without a port, `defaultPort` is taken; nil when there is none.
+    ///
+    /// The host is only checked for characters that no name or address has; resolving it decides.
+    public init?(text: String, defaultPort: UInt16? = nil) {
+        guard text.utf8.count <= 320 else { return nil }
         let host: Substring
-        let port: Substring
+        let tail: Substring
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else { return nil }
             host = text[text.index(after: text.startIndex)..<end]
-            let rest = text[text.index(after: end)...]
-            guard rest.hasPrefix(":") else { return nil }
-            port = rest.dropFirst()
+            tail = text[text.index(after: end)...]
+            guard host.contains(":") else { return nil }
         } else {
-            guard let colon = text.lastIndex(of: ":") else { return nil }
+            let colon = text.firstIndex(of: ":") ?? text.endIndex
             host = text[..<colon]
-            port = text[text.index(after: colon)...]
-            if host.contains(":") { return nil }
+            tail = text[colon...]
         }
-        guard !host.isEmpty, host.utf8.count <= 255, !port.isEmpty,
-            port.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
-            let number = UInt16(port), number > 0
+        guard !host.isEmpty, host.utf8.allSatisfy(Self.isHostByte) else { return nil }
+        if tail.isEmpty {
+            guard let defaultPort else { return nil }
+            self.init(host: String(host), port: defaultPort)
+            return
+        }
+        guard tail.first == ":", !tail.dropFirst().isEmpty,
+            tail.dropFirst().utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let port = UInt16(tail.dropFirst()), port > 0
         else { return nil }
-        self.host = String(host)
-        self.port = number
+        self.init(host: String(host), port: port)
     }
 
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// Letters, digits, `-`, `_`, `.`, and for IPv6 `:` and `%`; bytes from 0x80 on for names beyond ASCII.
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...0xFF: true
+        case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "%"): true
+        default: false
+        }
+    }
 }

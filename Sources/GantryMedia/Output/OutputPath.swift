@@ -24,4 +24,11 @@ package enum OutputPath {
         guard status.st_mode & S_IFMT == S_IFDIR else { throw fail(ENOTDIR) }
         if access(folder, W_OK) != 0 { throw fail(errno) }
     }
+
+    /// Whether writing to `path` makes or changes a regular file, rather than feeding a pipe or a device.
+    package static func isRegularFile(_ path: String) -> Bool {
+        var status = stat()
+        if path == "-" { return fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG }
+        return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    }
 }

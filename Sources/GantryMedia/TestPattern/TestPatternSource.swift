@@ -5,8 +5,8 @@ import Synchronization
 /// A moving picture and a tone made here, in real time. See `TestPatternLayout` for the picture, `TestTone` for the
 /// sound, `TimeCode` for the machine-readable stamp.
 ///
-/// Picture n belongs at `start` + n / frameRate. A source that is late leaves pictures out instead of bunching them:
-/// the number is taken from the clock. Sound is never left out, except after a stall of more than a second.
+/// Picture n belongs at `start` + n / frameRate. A source that is a little late makes up for it; one that is later leaves
+/// pictures out: the number is then taken from the clock. Sound is never left out, except after a stall of more than a second.
 /// `run` blocks one thread of the owner's; it sleeps at most 20 ms at a time, so that `stop` works soon.
 package final class TestPatternSource: MediaSource {
     package let info: MediaSourceInfo
@@ -65,6 +65,8 @@ package final class TestPatternSource: MediaSource {
         return .stopped
     }
 
+    /// Pictures that a late source may still make up for.
+    private static let patience: Int64 = 4
     private static let blockSamples = 480
     private static let blockSamples64: Int64 = 480
     private static let longestNap = MediaDuration.milliseconds(20)
@@ -102,13 +104,12 @@ package final class TestPatternSource: MediaSource {
         var index = index
         if configuration.isPaced {
             let current = self.frame(at: MonotonicClock.now() - start)
-            if current > index {
+            if current - index > Self.patience {
                 skipped.add(Int(clamping: current - index), ordering: .relaxed)
                 index = current
             }
-        } else {
-            _ = sink.waitForRoom(until: MonotonicClock.now() + .seconds(1))
         }
+        _ = sink.waitForRoom(until: MonotonicClock.now() + (configuration.isPaced ? .milliseconds(100) : .seconds(1)))
         guard let picture = pool.take() else {
             skipped.add(1, ordering: .relaxed)
             return index + 1

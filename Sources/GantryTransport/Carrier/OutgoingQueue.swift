@@ -1,46 +1,44 @@
 import GantryCore
 import GantryPlatform
 
-/// What waits to be sent on one carrier: control before audio before data before video, by fragments, so that a large
-/// key frame never delays sound by more than one fragment. Every class is bounded; nothing is allocated for media.
+/// What waits to be sent on one carrier: a bounded queue for each channel, served fragment by fragment in the order of
+/// `SendScheduler`, so that a large key frame never delays sound by more than one fragment. Nothing is allocated for
+/// media.
 ///
 /// A plain value; the carrier guards it with its lock.
 struct OutgoingQueue {
-    /// A message that is being sent, and how far it is.
-    struct Message {
-        let type: MessageType
-        let channel: UInt16
-        let flags: FrameFlags
-        let content: Content
-        var offset = 0
-
-        enum Content {
-            case bytes([UInt8])
-            /// Stands behind the 22-byte media prefix made from its header.
-            case packet(MediaPacket)
-        }
+    enum Content {
+        case bytes([UInt8])
+        /// Stands behind the 22-byte media prefix made from its header.
+        case packet(MediaPacket)
 
         var size: Int {
-            switch content {
+            switch self {
             case .bytes(let bytes): bytes.count
             case .packet(let packet): MediaPrefix.size + packet.count
             }
         }
     }
 
+    /// A message that is being sent; its writer knows how far it is.
+    private struct Message {
+        let content: Content
+        var writer: FragmentWriter
+    }
+
+    /// First in, first out, in memory that is there from the first message on.
     private struct Ring {
-        var messages: [Message?]
+        var messages: [Message?] = []
         var head = 0
         var count = 0
         var bytes = 0
 
-        init(capacity: Int) { messages = Array(repeating: nil, count: capacity) }
-
-        mutating func push(_ message: Message) -> Bool {
+        mutating func push(_ message: Message, capacity: Int) -> Bool {
+            if messages.isEmpty { messages = Array(repeating: nil, count: capacity) }
             guard count < messages.count else { return false }
             messages[(head + count) % messages.count] = message
             count += 1
-            bytes += message.size
+            bytes += message.content.size
             return true
         }
 
@@ -51,45 +49,68 @@ struct OutgoingQueue {
         }
     }
 
-    /// Index is the priority: 0 control, 1 audio, 2 data, 3 video.
-    private var rings = [Ring(capacity: 256), Ring(capacity: 64), Ring(capacity: 64), Ring(capacity: 32)]
+    private static let channels = Int(WireLimits.highestChannel) + 1
+    private var rings = [Ring](repeating: Ring(), count: channels)
+    private var scheduler = SendScheduler()
+    private var videoChannels: UInt16 = 0
 
-    enum Class: Int {
-        case control, audio, data, video
+    private static func capacity(_ trafficClass: SendScheduler.TrafficClass) -> Int {
+        switch trafficClass {
+        case .control: 256
+        case .audio, .data: 64
+        case .video: 32
+        }
     }
 
     var isEmpty: Bool { rings.allSatisfy { $0.count == 0 } }
-    /// Bytes of video that wait here.
-    var videoBytes: Int { rings[Class.video.rawValue].bytes }
-    /// Messages of video that wait here.
-    var videoCount: Int { rings[Class.video.rawValue].count }
 
-    /// False when the class is full.
-    mutating func push(_ message: Message, class: Class) -> Bool { rings[`class`.rawValue].push(message) }
+    /// Bytes and messages of video that wait here.
+    var videoBacklog: (bytes: Int, count: Int) {
+        var result = (bytes: 0, count: 0)
+        for index in rings.indices where videoChannels & 1 << UInt16(index) != 0 {
+            result.bytes += rings[index].bytes
+            result.count += rings[index].count
+        }
+        return result
+    }
+
+    /// False when the channel's queue is full, or there is no such channel.
+    mutating func push(
+        _ content: Content, type: MessageType, flags: FrameFlags, channel: UInt16,
+        class trafficClass: SendScheduler.TrafficClass
+    ) -> Bool {
+        let index = Int(channel)
+        guard rings.indices.contains(index) else { return false }
+        if rings[index].messages.isEmpty {
+            scheduler.add(channel: channel, trafficClass)
+            if trafficClass == .video { videoChannels |= 1 << channel }
+        }
+        let message = Message(
+            content: content, writer: FragmentWriter(type: type, flags: flags, channel: channel, count: content.size))
+        guard rings[index].push(message, capacity: Self.capacity(trafficClass)) else { return false }
+        scheduler.setReady(true, channel: channel)
+        return true
+    }
 
     /// Writes the next fragment, header and payload, into `buffer` (at least one TLS record, 16384 bytes) and returns
     /// its size; 0 when nothing waits.
     mutating func nextFragment(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        for index in rings.indices where rings[index].count > 0 {
-            guard var message = rings[index].messages[rings[index].head] else { continue }
-            let size = message.size
-            let length = min(size - message.offset, WireLimits.sentFragment)
-            let isLast = message.offset + length == size
-            let header = FrameHeader(
-                type: message.type, flags: isLast ? message.flags : message.flags.union(.more),
-                channel: message.channel, length: UInt32(truncatingIfNeeded: length))
-            header.write(to: buffer)
-            message.copy(
-                range: message.offset..<message.offset + length,
-                into: UnsafeMutableRawBufferPointer(rebasing: buffer[FrameHeader.size...]))
-            message.offset += length
-            rings[index].bytes -= length
-            if isLast {
-                rings[index].removeFirst()
-            } else {
-                rings[index].messages[rings[index].head] = message
+        while let channel = scheduler.next() {
+            let index = Int(channel)
+            let head = rings[index].head
+            guard rings[index].count > 0, let fragment = rings[index].messages[head]?.writer.next(),
+                let message = rings[index].messages[head]
+            else {
+                scheduler.setReady(false, channel: channel)
+                continue
             }
-            return FrameHeader.size + length
+            fragment.header.write(to: buffer)
+            message.content.copy(
+                fragment.range, into: UnsafeMutableRawBufferPointer(rebasing: buffer[FrameHeader.size...]))
+            rings[index].bytes -= fragment.range.count
+            if message.writer.isFinished { rings[index].removeFirst() }
+            scheduler.setReady(rings[index].count > 0, channel: channel)
+            return FrameHeader.size + fragment.range.count
         }
         return 0
     }
@@ -98,19 +119,20 @@ struct OutgoingQueue {
         for index in rings.indices {
             while rings[index].count > 0 { rings[index].removeFirst() }
             rings[index].bytes = 0
+            scheduler.setReady(false, channel: UInt16(index))
         }
     }
 }
 
-extension OutgoingQueue.Message {
+extension OutgoingQueue.Content {
     /// Copies a part of the message, media prefix included.
-    fileprivate func copy(range: Range<Int>, into buffer: UnsafeMutableRawBufferPointer) {
-        switch content {
+    fileprivate func copy(_ range: Range<Int>, into buffer: UnsafeMutableRawBufferPointer) {
+        switch self {
         case .bytes(let bytes):
             bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[range])) }
         case .packet(let packet):
             var written = 0
-            if range.lowerBound < MediaPrefix.size {
+            if range.lowerBound == 0 {
                 // A fragment is always longer than the prefix, so the first one holds it whole.
                 MediaPrefix(packet.header).write(to: buffer)
                 written = MediaPrefix.size

@@ -95,13 +95,12 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
 // MARK: - Sending, from any thread
 
 extension SecureCarrier {
-    /// False when the connection is ending, or its control queue is full (then it is closed: the peer does not read).
+    /// False when the connection is ending, or its queue is full.
     @discardableResult
     package func send(_ message: ControlMessage, channel: UInt16 = 0) -> Bool {
-        let isData = message.type == .data
-        let entry = OutgoingQueue.Message(
-            type: message.type, channel: channel, flags: [], content: .bytes(message.encode()))
-        return push(entry, class: isData ? .data : .control)
+        push(
+            .bytes(message.encode()), type: message.type, flags: [], channel: channel,
+            class: message.type == .data ? .data : .control)
     }
 
     /// Sends a video or audio packet, which must not be written to any more. False when there is no room: the packet
@@ -109,22 +108,24 @@ extension SecureCarrier {
     @discardableResult
     package func send(_ packet: MediaPacket, channel: UInt16) -> Bool {
         let isVideo = packet.codec.isVideo
-        let entry = OutgoingQueue.Message(
-            type: isVideo ? .video : .audio, channel: channel, flags: packet.header.isKey && isVideo ? .key : [],
-            content: .packet(packet))
-        return push(entry, class: isVideo ? .video : .audio)
+        return push(
+            .packet(packet), type: isVideo ? .video : .audio, flags: packet.header.isKey && isVideo ? .key : [],
+            channel: channel, class: isVideo ? .video : .audio)
     }
 
-    private func push(_ message: OutgoingQueue.Message, class: OutgoingQueue.Class) -> Bool {
-        let pushed = lock.withLock { ending == .none && queue.push(message, class: `class`) }
-        if pushed { wake.signal() }
-        return pushed
+    private func push(
+        _ content: OutgoingQueue.Content, type: MessageType, flags: FrameFlags, channel: UInt16,
+        class trafficClass: SendScheduler.TrafficClass
+    ) -> Bool {
+        let isPushed = lock.withLock {
+            ending == .none && queue.push(content, type: type, flags: flags, channel: channel, class: trafficClass)
+        }
+        if isPushed { wake.signal() }
+        return isPushed
     }
 
     /// Video that waits here, in bytes and in access units: what the frame gate looks at.
-    package var videoBacklog: (bytes: Int, count: Int) {
-        lock.withLock { (queue.videoBytes, queue.videoCount) }
-    }
+    package var videoBacklog: (bytes: Int, count: Int) { lock.withLock { queue.videoBacklog } }
 
     /// Closes the connection, at once or when all that was sent before has left.
     package func close(afterSending: Bool = true) {

@@ -15,6 +15,8 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     private let keyFrameWanted = Atomic<Bool>(false)
     private var thread: NamedThread?
 
+    /// Held while formats are told, so that each receiver sees them in order and before the first packet.
+    private let formatOrder = Lock()
     private let lock = Lock()
     private var format: (VideoStreamFormat, epoch: UInt16)?
     private var counters = ProducerStatistics()
@@ -57,10 +59,13 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     func requestKeyFrame() { keyFrameWanted.store(true, ordering: .relaxed) }
 
     func add(_ subscriber: any MediaSubscriber) {
-        if let format = lock.withLock({ format }) {
-            subscriber.formatChanged(.video(format.0), epoch: format.epoch)
+        // Either the newcomer gets the format here, or the encoding thread tells it the next one: never an old one late.
+        formatOrder.withLock {
+            if let format = lock.withLock({ format }) {
+                subscriber.formatChanged(.video(format.0), epoch: format.epoch)
+            }
+            subscribers.add(subscriber)
         }
-        subscribers.add(subscriber)
         requestKeyFrame()
     }
 
@@ -157,14 +162,14 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         let new = VideoStreamFormat(
             codec: .h264, width: width, height: height, frameRate: settings.frameRate, color: picture.color,
             parameterSets: encoder.parameterSets)
-        let isNew = lock.withLock {
-            if let format, format.0 == new { return false }
+        let isNew = formatOrder.withLock { () -> Bool in
+            if let format = lock.withLock({ format }), format.0 == new { return false }
             epoch &+= 1
-            format = (new, epoch)
+            lock.withLock { format = (new, epoch) }
+            for receiver in subscribers.snapshot { receiver.subscriber.formatChanged(.video(new), epoch: epoch) }
             return true
         }
         guard isNew else { return }
-        for receiver in subscribers.snapshot { receiver.subscriber.formatChanged(.video(new), epoch: epoch) }
         events(.videoFormat(width: width, height: height, bitrate: bitrate))
     }
 }

@@ -13,16 +13,8 @@ package final class MuxOutput: PacketOutput, Sendable {
     /// About five seconds of picture and sound: what a stalled disk may hold back before packets are left out.
     private static let capacity = 800
     private let thread: OutputThread<Item>
-    private let box: SummaryBox
+    private let state = MuxState(byteLimit: 32 * 1024 * 1024)
     package let wantsRegularKeyFrames: Bool
-
-    /// Filled by the output's thread when the file is closed.
-    private final class SummaryBox: @unchecked Sendable {  // `value` is guarded by `lock`.
-        private let lock = Lock()
-        private var value: RecordingSummary?
-        func set(_ summary: RecordingSummary?) { lock.withLock { value = summary } }
-        func get() -> RecordingSummary? { lock.withLock { value } }
-    }
 
     /// Records to a file that ends in .mp4 or .mkv.
     ///
@@ -44,11 +36,11 @@ package final class MuxOutput: PacketOutput, Sendable {
     package static func transportStream(
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) -> MuxOutput {
-        // Used by the output's thread alone from here on.
-        nonisolated(unsafe) let file = try OutputFile(path: path, overwrite: overwrite)
+        try OutputPath.check(path, overwrite: overwrite)
         return try MuxOutput("ts-output", wantsRegularKeyFrames: true, failed: failed) {
             video, audio throws(GantryError) in
-            try TransportStreamWriter(output: file, video: video, audio: audio)
+            try TransportStreamWriter(
+                output: OutputFile(path: path, overwrite: overwrite), video: video, audio: audio)
         }
     }
 
@@ -57,48 +49,54 @@ package final class MuxOutput: PacketOutput, Sendable {
         open: @escaping @Sendable (VideoStreamFormat?, AudioStreamFormat?) throws(GantryError) -> any PacketWriter
     ) throws(GantryError) {
         self.wantsRegularKeyFrames = wantsRegularKeyFrames
-        let box = SummaryBox()
-        self.box = box
+        let state = state
         thread = try OutputThread(name, capacity: Self.capacity, failed: failed) { queue throws(GantryError) in
-            box.set(try Self.write(queue, open))
+            try Self.write(queue, state, open)
         }
     }
 
     package func expect(video: Bool, audio: Bool) { thread.queue.push(.expect(video: video, audio: audio)) }
     package func formatChanged(_ format: StreamFormat, epoch: UInt16) { thread.queue.push(.format(format)) }
-    package func receive(_ packet: MediaPacket) { thread.queue.push(.packet(packet)) }
     package func finish() { thread.finish() }
 
-    /// What is in the file; nil before `finish`, after a failure, and for a stream.
-    package var summary: RecordingSummary? { box.get() }
+    package func receive(_ packet: MediaPacket) {
+        guard state.reserve(packet.count) else { return }
+        if !thread.queue.push(.packet(packet)) { state.refuse(packet.count) }
+    }
+
+    /// What is in the file, also after a failure; nil before the end, and for a stream.
+    package var summary: RecordingSummary? { state.summary }
     /// Packets that the disk or reader was too slow for.
-    package var droppedCount: Int { thread.queue.droppedCount }
+    package var droppedCount: Int { state.droppedCount }
 
     /// The output's thread: opens the container when every stream that will come is described.
     private static func write(
-        _ queue: BoundedQueue<Item>,
+        _ queue: BoundedQueue<Item>, _ state: MuxState,
         _ open: (VideoStreamFormat?, AudioStreamFormat?) throws(GantryError) -> any PacketWriter
-    ) throws(GantryError) -> RecordingSummary? {
-        var expected = (video: false, audio: false)
-        var video: VideoStreamFormat?
-        var audio: AudioStreamFormat?
+    ) throws(GantryError) {
+        var formats = ExpectedFormats()
         var writer: (any PacketWriter)?
-        while let item = queue.pop() {
-            switch item {
-            case .expect(let hasVideo, let hasAudio): expected = (hasVideo, hasAudio)
-            case .packet(let packet): try writer?.write(packet)
-            case .format(let format):
-                switch format {
-                case .video(let new): video = new
-                case .audio(let new): audio = new
-                }
-                if let writer {
-                    try writer.setFormat(format)
-                } else if (video != nil) == expected.video && (audio != nil) == expected.audio {
-                    writer = try open(video, audio)
+        do throws(GantryError) {
+            while let item = queue.pop() {
+                switch item {
+                case .expect(let video, let audio): formats.expect(video: video, audio: audio)
+                case .packet(let packet):
+                    state.release(packet.count)
+                    try writer?.write(packet)
+                case .format(let format):
+                    formats.set(format)
+                    if let writer {
+                        try writer.setFormat(format)
+                    } else if formats.areComplete {
+                        writer = try open(formats.video, formats.audio)
+                    }
                 }
             }
+            state.summary = try writer?.close()
+        } catch {
+            // What was written before stays, and is told.
+            state.summary = try? writer?.close()
+            throw error
         }
-        return try writer?.close()
     }
 }

@@ -10,10 +10,12 @@ package final class WAVOutput: AudioOutput, Sendable {
     package init(
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
-        // Used by the output's thread alone from here on.
-        nonisolated(unsafe) let file = try OutputFile(path: path, overwrite: overwrite)
+        try OutputPath.check(path, overwrite: overwrite)
         thread = try OutputThread("wav-output", capacity: 24, failed: failed) { queue throws(GantryError) in
-            let writer = try WAVWriter(output: file)
+            guard let first = queue.pop() else { return }
+            // Opened only now: without a connection an older file stays as it is.
+            let writer = try WAVWriter(output: OutputFile(path: path, overwrite: overwrite))
+            try writer.write(first)
             while let block = queue.pop() { try writer.write(block) }
             try writer.finish()
         }

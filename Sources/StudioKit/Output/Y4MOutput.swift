@@ -10,12 +10,13 @@ package final class Y4MOutput: VideoOutput, Sendable {
     package init(
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
-        // Used by the output's thread alone from here on.
-        nonisolated(unsafe) let file = try OutputFile(path: path, overwrite: overwrite)
+        try OutputPath.check(path, overwrite: overwrite)
         // A file takes what a stalled disk holds back for a moment; in a pipe the newest picture counts.
-        thread = try OutputThread("y4m-output", capacity: file.isRegular ? 6 : 1, failed: failed) {
+        thread = try OutputThread("y4m-output", capacity: OutputPath.isRegularFile(path) ? 6 : 1, failed: failed) {
             queue throws(GantryError) in
             guard let first = queue.pop() else { return }
+            // Opened only now: without a connection an older file stays as it is.
+            let file = try OutputFile(path: path, overwrite: overwrite)
             let writer = Y4MWriter(output: file, rate: first.frameRate)
             try writer.write(first.picture)
             while let frame = queue.pop() { try writer.write(frame.picture) }

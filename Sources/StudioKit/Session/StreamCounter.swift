@@ -26,6 +26,8 @@ struct StreamCounter {
 
     /// From the first stamp to the last.
     var span: MediaDuration { first.map { last - $0 } ?? .zero }
+    /// As `span`, with the last packet taken to be as long as the mean of the others.
+    var seconds: Double { received > 1 ? span.seconds * Double(received) / Double(received - 1) : 0 }
     var packetsPerSecond: Double { span > .zero ? Double(received - 1) / span.seconds : 0 }
     /// Bits a second, the last packet not counted: it has no end yet.
     var bitrate: Double { span > .zero ? Double(bytes) * 8 / span.seconds : 0 }

@@ -30,6 +30,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private let audioPackets = ReusePool<MediaPacket>(capacity: 640) { MediaPacket(capacity: 1500) }
     private var nextKeyFrame: MediaTimestamp?
     private var peerAddress = ""
+    private var limit: MediaLimit?
 
     init(session: StudioSession, link: SocketLink) throws(GantryError) {
         self.session = session
@@ -131,6 +132,10 @@ extension StudioConnection {
     }
 
     private func received(_ packet: MediaPacket) {
+        if limit?.admits(packet.header, isVideo: packet.codec.isVideo) == false {
+            if limit?.isReached == true { close() }
+            return
+        }
         if packet.codec.isVideo {
             lock.withLock { videoCounter.add(packet.header, bytes: packet.count) }
             video?.enqueue(packet)
@@ -182,6 +187,7 @@ extension StudioConnection {
             perform(lock.withLock { machine?.failed(error) })
             return
         }
+        limit = session.configuration.duration.map { MediaLimit($0, video: video != nil, audio: audio != nil) }
         let device = verdict.seen(at: peerAddress)
         session.report(
             .connected(
@@ -255,6 +261,7 @@ extension StudioConnection {
             result.videoBytes = videoCounter.bytes
             result.framesPerSecond = videoCounter.packetsPerSecond
             result.videoBitrate = videoCounter.bitrate
+            result.mediaSeconds = (videoCounter.received > 0 ? videoCounter : audioCounter).seconds
             result.audioPacketsReceived = audioCounter.received
             result.audioPacketsLost = audioCounter.lost
             result.audioBytes = audioCounter.bytes
