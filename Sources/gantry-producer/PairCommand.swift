@@ -2,7 +2,6 @@ import CommandLineKit
 import GantryCore
 import GantryMedia
 import GantryPlatform
-import GantryTransport
 import ProducerKit
 
 /// `gantry-producer pair`: takes the code of a studio, by question, standard input or picture, and pairs.

@@ -35,7 +35,7 @@ enum ProducerCommands {
             Option(
                 "bitrate", short: "b", value: "BITS",
                 help:
-                    "Bits a second of the video, as in 6M or 800k. Default: by size and rate; 6M at 1280x720, "
+                    "Bits a second of the video, as in 6M or 800k. Default: by size and rate; 8M at 1280x720, "
                     + "30 fps.",
                 group: "Picture"),
             Option("name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection"),

@@ -2,7 +2,6 @@ import CommandLineKit
 import GantryCore
 import GantryMedia
 import GantryPlatform
-import GantryTransport
 import ProducerKit
 
 /// `gantry-producer run`: plays a source to every paired studio that connects.

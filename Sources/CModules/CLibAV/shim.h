@@ -25,6 +25,28 @@ static const int64_t CLibAV_NOPTS_VALUE = AV_NOPTS_VALUE;
 
 // encode/capture
 
+// How long a frame lasts, in units of its stream; the field was renamed in libavutil 57.30.
+static inline int64_t CLibAV_frame_duration(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    return frame->duration;
+#else
+    return frame->pkt_duration;
+#endif
+}
+
+// The nine numbers that say how a stream is turned, or null; side data moved to the parameters in libavformat 60.15.
+static inline const int32_t *CLibAV_display_matrix(const AVStream *stream) {
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+    const AVPacketSideData *data = av_packet_side_data_get(stream->codecpar->coded_side_data,
+        stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+    return data && data->size >= 9 * sizeof(int32_t) ? (const int32_t *)data->data : NULL;
+#else
+    size_t size = 0;
+    const uint8_t *data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+    return data && size >= 9 * sizeof(int32_t) ? (const int32_t *)data : NULL;
+#endif
+}
+
 // decode/record/output
 
 // The callback's buffer became const in libavformat 61; our side reads only.

@@ -106,7 +106,7 @@ final class FileVideoTrack {
         if frame.best_effort_timestamp != libAVNoTimestamp {
             stamp = .microseconds(av_rescale_q(frame.best_effort_timestamp, base, micros) &- input.startTime)
         }
-        let known = av_rescale_q(frame.pkt_duration, base, micros)
+        let known = av_rescale_q(CLibAV_frame_duration(decoder.frame), base, micros)
         let duration = 1...10_000_000 ~= known ? .microseconds(known) : info.frameRate.frameDuration
         return clock.time(of: stamp, duration: duration)
     }
@@ -122,9 +122,8 @@ final class FileVideoTrack {
 
     /// Clockwise, from the display matrix; angles between are taken to the nearest right angle.
     private static func rotation(of stream: UnsafeMutablePointer<AVStream>) -> Int {
-        var size = 0
-        guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else { return 0 }
-        let angle = data.withMemoryRebound(to: Int32.self, capacity: 9) { av_display_rotation_get($0) }
+        guard let matrix = CLibAV_display_matrix(stream) else { return 0 }
+        let angle = av_display_rotation_get(matrix)
         guard angle.isFinite else { return 0 }
         // av_display_rotation_get counts counter-clockwise, −180…180.
         let turns = Int((-angle / 90).rounded())

@@ -31,11 +31,11 @@ import Testing
             H264EncoderConfiguration.defaultBitrate(
                 width: width, height: height, frameRate: try #require(FrameRate(fps)))
         }
-        #expect(try bitrate(1280, 720, 30) == 6_000_000)
-        #expect(try bitrate(1920, 1080, 30) == 11_000_000)
-        #expect(try bitrate(1280, 720, 60) == 9_100_000)
-        #expect(try bitrate(640, 360, 30) == 2_100_000)
-        #expect(try bitrate(160, 120, 5) == H264EncoderConfiguration.minimumBitrate)
+        #expect(try bitrate(1280, 720, 30) == 8_000_000)
+        #expect(try bitrate(1920, 1080, 30) == 12_000_000)
+        #expect(try bitrate(1280, 720, 60) == 12_150_000)
+        #expect(try bitrate(640, 360, 30) == 4_000_000)
+        #expect(try bitrate(160, 120, 1) == H264EncoderConfiguration.minimumBitrate)
         #expect(try bitrate(8192, 8192, 1000) == H264EncoderConfiguration.maximumBitrate)
     }
 
