@@ -8,7 +8,7 @@ let package = Package(
         .systemLibrary(
             name: "CBenchCodecs", pkgConfig: "libavcodec", providers: [.apt(["libx264-dev", "libavcodec-dev"])]),
         // The bare codecs, without anything of ours around them.
-        .target(name: "CFloor", dependencies: ["CBenchCodecs"]),
+        .target(name: "CFloor", dependencies: ["CBenchCodecs"], linkerSettings: [.linkedLibrary("m")]),
         .executableTarget(
             name: "gantry-bench",
             dependencies: [

@@ -1,25 +1,132 @@
-// Counts objects that Swift code allocates: the runtime calls its allocator through a variable that tools may replace.
+// Counts what Swift code takes from the heap. `malloc` and its kin are defined here, in front of those of the C library;
+// calls whose return address lies in the Swift runtime or in this program are ours (objects, arrays, closures,
+// `allocate` of raw memory), the rest belongs to the C libraries.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <execinfo.h>
+#include <link.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "CFloor.h"
 
-typedef void *(*allocator)(void *metadata, size_t size, size_t alignment_mask);
-extern allocator _swift_allocObject;
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
 
-static allocator original;
-static atomic_long count;
+enum { max_ranges = 32, depth = 14, max_stacks = 64 };
+static struct {
+    uintptr_t start, end;
+} ranges[max_ranges];
+static int range_count;
+static atomic_bool watching;
+static atomic_bool tracing;
+static atomic_long swift_count, other_count;
 
-static void *counting(void *metadata, size_t size, size_t alignment_mask) {
-    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
-    return original(metadata, size, alignment_mask);
-}
+static struct stack {
+    void *frames[depth];
+    int size;
+    long count;
+} stacks[max_stacks];
+static int stack_count;
+static atomic_flag stack_lock = ATOMIC_FLAG_INIT;
+static _Thread_local bool inside;
 
-int swift_allocations_watch(void) {
-    if (!original) {
-        original = _swift_allocObject;
-        _swift_allocObject = counting;
+static void note_stack(void) {
+    struct stack now = {.count = 1};
+    inside = true;  // backtrace() may allocate
+    now.size = backtrace(now.frames, depth);
+    inside = false;
+    while (atomic_flag_test_and_set(&stack_lock)) {
     }
-    return _swift_allocObject == counting;
+    int i = 0;
+    while (i < stack_count && memcmp(stacks[i].frames, now.frames, sizeof now.frames)) i++;
+    if (i < stack_count) {
+        stacks[i].count++;
+    } else if (stack_count < max_stacks) {
+        stacks[stack_count++] = now;
+    }
+    atomic_flag_clear(&stack_lock);
 }
 
-long swift_allocations_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
+static void note(const void *caller) {
+    if (!atomic_load_explicit(&watching, memory_order_relaxed) || inside) return;
+    uintptr_t address = (uintptr_t)caller;
+    for (int i = 0; i < range_count; i++) {
+        if (address < ranges[i].start || address >= ranges[i].end) continue;
+        atomic_fetch_add_explicit(&swift_count, 1, memory_order_relaxed);
+        if (atomic_load_explicit(&tracing, memory_order_relaxed)) note_stack();
+        return;
+    }
+    atomic_fetch_add_explicit(&other_count, 1, memory_order_relaxed);
+}
+
+void *malloc(size_t size) {
+    note(__builtin_return_address(0));
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+    note(__builtin_return_address(0));
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size) {
+    note(__builtin_return_address(0));
+    return __libc_realloc(memory, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+    note(__builtin_return_address(0));
+    return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+    note(__builtin_return_address(0));
+    void *taken = __libc_memalign(alignment, size);
+    if (!taken) return ENOMEM;
+    *memory = taken;
+    return 0;
+}
+
+static int add_ranges(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size, (void)unused;
+    const char *name = info->dlpi_name ? info->dlpi_name : "";
+    if (name[0] && !strstr(name, "libswift")) return 0;
+    for (int i = 0; i < info->dlpi_phnum && range_count < max_ranges; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_LOAD || !(info->dlpi_phdr[i].p_flags & PF_X)) continue;
+        uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        ranges[range_count].start = start;
+        ranges[range_count++].end = start + info->dlpi_phdr[i].p_memsz;
+    }
+    return 0;
+}
+
+void allocations_watch(int trace) {
+    if (range_count == 0) dl_iterate_phdr(add_ranges, NULL);
+    void *warm[2];
+    backtrace(warm, 2);  // loads the unwinder now, not while counting
+    atomic_store(&swift_count, 0);
+    atomic_store(&other_count, 0);
+    stack_count = 0;
+    atomic_store(&tracing, trace != 0);
+    atomic_store(&watching, true);
+}
+
+void allocations_stop(long *swift, long *other) {
+    atomic_store(&watching, false);
+    *swift = atomic_load(&swift_count);
+    *other = atomic_load(&other_count);
+}
+
+void allocations_print_stacks(void) {
+    for (int i = 0; i < stack_count; i++) {
+        dprintf(STDERR_FILENO, "%ld times:\n", stacks[i].count);
+        backtrace_symbols_fd(stacks[i].frames + 2, stacks[i].size - 2, STDERR_FILENO);
+    }
+}

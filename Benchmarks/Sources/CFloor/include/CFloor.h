@@ -16,8 +16,13 @@ floor_codecs *floor_open(const floor_settings *settings);
 /// Encodes one I420 picture (planes tightly packed) and decodes it; microseconds of each go to the two pointers.
 /// Returns 0, or -1 when no picture came out.
 int floor_frame(floor_codecs *codecs, const uint8_t *i420, int64_t pts, int64_t *encode_us, int64_t *decode_us);
+/// BGRA to I420 (BT.601 limited, planes tightly packed) as the product does it, not measured. Even sizes.
+void floor_convert(const uint8_t *bgra, int stride, int width, int height, uint8_t *i420);
 void floor_close(floor_codecs *codecs);
 
-/// Counts calls of the Swift runtime's object allocator from now on; 0 when the hook is not there.
-int swift_allocations_watch(void);
-long swift_allocations_count(void);
+/// Counts calls of the heap from now on; with `trace`, remembers who called.
+void allocations_watch(int trace);
+/// Stops counting: calls from Swift code and its runtime, and calls from everything else.
+void allocations_stop(long *swift, long *other);
+/// The callers in Swift code, to standard error.
+void allocations_print_stacks(void);
