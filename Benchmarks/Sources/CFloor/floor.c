@@ -3,6 +3,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -139,3 +140,5 @@ void floor_close(floor_codecs *c) {
     free(c->buffer);
     free(c);
 }
+
+void line_buffering(void) { setvbuf(stdout, NULL, _IOLBF, 0); }

@@ -1,7 +1,8 @@
 // Measures the product. `gantry-bench --help` says what.
+import CFloor
 import Glibc
 
-setvbuf(stdout, nil, _IOLBF, 0)
+line_buffering()
 signal(SIGPIPE, SIG_IGN)
 do {
     let options = try BenchOptions(Array(CommandLine.arguments.dropFirst()))

@@ -26,3 +26,6 @@ void allocations_watch(int trace);
 void allocations_stop(long *swift, long *other);
 /// The callers in Swift code, to standard error.
 void allocations_print_stacks(void);
+
+/// Standard output line by line, also into a pipe. (Swift 6 does not let `stdout` be named.)
+void line_buffering(void);
