@@ -75,7 +75,8 @@ floor_codecs *floor_open(const floor_settings *s) {
     c->frame = av_frame_alloc();
     if (!c->encoder || !c->decoder || !c->packet || !c->frame) return floor_close(c), NULL;
     c->decoder->flags |= AV_CODEC_FLAG_LOW_DELAY;
-    c->decoder->thread_count = 1;
+    c->decoder->thread_count = s->decoder_threads;
+    c->decoder->thread_type = FF_THREAD_SLICE;
     if (avcodec_open2(c->decoder, codec, NULL) < 0) return floor_close(c), NULL;
     return c;
 }

@@ -12,8 +12,8 @@ struct BenchOptions {
     var help = false
     /// Alternating rounds of `latency`.
     var rounds = 6
-    /// Seconds of each round, or of a measurement.
-    var seconds = 5
+    /// Seconds of each round, or of a measurement; nil: what suits the benchmark.
+    var seconds: Int?
     var minutes = 1
     /// Where the release tools are.
     var tools = ".build/release"
@@ -30,13 +30,13 @@ struct BenchOptions {
           sources      milliseconds that each stage takes for a 720p frame
 
           --rounds N   latency: rounds of each kind (default 6)
-          --seconds N  length of a round or measurement (default 5)
+          --seconds N  length of a round (default 5) or measurement (default 10)
           --minutes N  memory: how long (default 1)
           --tools DIR  memory, sources: folder of the release tools (default .build/release)
           --trace      allocations: say who allocates, on standard error
           --help       show this help
 
-        Status 1 when a threshold is missed. Latency: median at most 1.25 times the floor's. Allocations: at most 0.05 per
+        Status 1 when a threshold is missed. Latency: median at most 1.25 times the floor's. Allocations: at most 0.05 for a
         frame. Memory: below 80 MB each, and at most 2 MB more at the end than after the first quarter.
         """
 

@@ -13,7 +13,8 @@ final class Floor {
         let codecs = "superfast".withCString { preset in
             var settings = floor_settings(
                 width: Int32(picture.width), height: Int32(picture.height), fps: 30, bitrate: 6_000_000,
-                threads: threads, slices: threads, preset: preset, vbv_frames: threads > 1 ? 1.5 : 1)
+                threads: threads, slices: threads, decoder_threads: threads, preset: preset,
+                vbv_frames: threads > 1 ? 1.5 : 1)
             return floor_open(&settings)
         }
         guard let codecs else { throw ConnectedPair.Failure(description: "x264 or libavcodec could not be opened") }

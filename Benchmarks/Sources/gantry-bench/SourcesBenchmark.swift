@@ -1,15 +1,19 @@
 /// What each stage takes for one 720p frame.
 struct SourcesBenchmark {
     private let options: BenchOptions
+    private let seconds: Int
 
-    init(_ options: BenchOptions) { self.options = options }
+    init(_ options: BenchOptions) {
+        self.options = options
+        seconds = options.seconds ?? 10
+    }
 
     func run() throws -> Bool {
         let picture = MovingPicture()
         let floor = try Floor(picture)
         var encode = Samples()
         var decode = Samples()
-        for index in 0..<options.seconds * 30 {
+        for index in 0..<seconds * 30 {
             let times = try floor.frame(index, due: 0)
             encode.add(times.encode)
             decode.add(times.decode)
@@ -17,7 +21,7 @@ struct SourcesBenchmark {
         let pair = try ConnectedPair()
         var conversion = Samples()
         var due = Clock.now()
-        for index in 0..<options.seconds * 30 {
+        for index in 0..<seconds * 30 {
             due += 33_333
             Clock.sleep(until: due)
             let start = Clock.now()
@@ -39,8 +43,8 @@ struct SourcesBenchmark {
         let producer = try tools.startProducer()
         Clock.sleep(until: Clock.now() + 1_000_000)
         let before = producer.processorMicroseconds
-        Clock.sleep(until: Clock.now() + Int64(options.seconds) * 1_000_000)
-        let spent = Double(producer.processorMicroseconds - before) / Double(options.seconds * 30) / 1000
+        Clock.sleep(until: Clock.now() + Int64(seconds) * 1_000_000)
+        let spent = Double(producer.processorMicroseconds - before) / Double(seconds * 30) / 1000
         print("test pattern, tone and status line \(fixed(spent, width: 6)) ms of processor time")
     }
 }

@@ -24,19 +24,25 @@ final class ToolPair {
             input: FileHandle(forReadingFrom: code))
         producer.waitUntilExit()
         studio.waitUntilExit()
+        try? FileManager.default.removeItem(at: code)
         guard producer.terminationStatus == 0, studio.terminationStatus == 0 else {
             throw ConnectedPair.Failure(description: "the tools in \(tools) did not pair")
         }
     }
 
-    func startProducer() throws -> Process {
-        try start("gantry-producer", ["--state-dir", path("producer"), "run", "--port", "\(port)", "--json"])
+    /// The test pattern, 720p, with its tone.
+    func startProducer(fps: Int = 30, environment: [String: String] = [:]) throws -> Process {
+        try start(
+            "gantry-producer",
+            ["--state-dir", path("producer"), "run", "--port", "\(port)", "--fps", "\(fps)", "--json"],
+            environment: environment)
     }
 
-    func startStudio(record: String) throws -> Process {
+    func startStudio(record: String, environment: [String: String] = [:]) throws -> Process {
         try start(
             "gantry-studio",
-            ["--state-dir", path("studio"), "receive", "127.0.0.1:\(port)", "--record", path(record), "--json"])
+            ["--state-dir", path("studio"), "receive", "127.0.0.1:\(port)", "--record", path(record), "--json"],
+            environment: environment)
     }
 
     func close() {
@@ -47,14 +53,17 @@ final class ToolPair {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+    /// A file in the folder of this pair, which `close` takes away.
+    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
     private func start(
-        _ name: String, _ arguments: [String], input: FileHandle = .nullDevice, output: FileHandle = .nullDevice
+        _ name: String, _ arguments: [String], input: FileHandle = .nullDevice, output: FileHandle = .nullDevice,
+        environment: [String: String] = [:]
     ) throws -> Process {
         let process = Process()
         process.executableURL = tools.appendingPathComponent(name)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

@@ -2,9 +2,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The settings that the bare encoder shares with the product.
+/// The settings that the bare codecs share with the product.
 typedef struct {
-    int width, height, fps, bitrate, threads, slices;
+    int width, height, fps, bitrate, threads, slices, decoder_threads;
     const char *preset;
     double vbv_frames;
 } floor_settings;
@@ -19,13 +19,6 @@ int floor_frame(floor_codecs *codecs, const uint8_t *i420, int64_t pts, int64_t 
 /// BGRA to I420 (BT.601 limited, planes tightly packed) as the product does it, not measured. Even sizes.
 void floor_convert(const uint8_t *bgra, int stride, int width, int height, uint8_t *i420);
 void floor_close(floor_codecs *codecs);
-
-/// Counts calls of the heap from now on; with `trace`, remembers who called.
-void allocations_watch(int trace);
-/// Stops counting: calls from Swift code and its runtime, and calls from everything else.
-void allocations_stop(long *swift, long *other);
-/// The callers in Swift code, to standard error.
-void allocations_print_stacks(void);
 
 /// Standard output line by line, also into a pipe. (Swift 6 does not let `stdout` be named.)
 void line_buffering(void);

@@ -4,15 +4,18 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "CFloor.h"
+#include "CAllocations.h"
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -124,9 +127,40 @@ void allocations_stop(long *swift, long *other) {
     *other = atomic_load(&other_count);
 }
 
-void allocations_print_stacks(void) {
+void allocations_print_stacks(int file) {
     for (int i = 0; i < stack_count; i++) {
-        dprintf(STDERR_FILENO, "%ld times:\n", stacks[i].count);
-        backtrace_symbols_fd(stacks[i].frames + 2, stacks[i].size - 2, STDERR_FILENO);
+        dprintf(file, "%ld times:\n", stacks[i].count);
+        backtrace_symbols_fd(stacks[i].frames + 2, stacks[i].size - 2, file);
     }
+}
+
+// In a tool that is started with this as LD_PRELOAD: SIGUSR1 begins to count, SIGUSR2 writes the two counts (and the
+// callers) to the file that GANTRY_ALLOCATIONS names.
+static const char *report_path;
+static int report_traces;
+
+static void begin(int number) {
+    (void)number;
+    allocations_watch(report_traces);
+}
+
+static void report(int number) {
+    (void)number;
+    long swift, other;
+    allocations_stop(&swift, &other);
+    int file = open(report_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    dprintf(file, "%ld %ld\n", swift, other);
+    if (report_traces) allocations_print_stacks(file);
+    close(file);
+}
+
+__attribute__((constructor)) static void listen_for_signals(void) {
+    report_path = getenv("GANTRY_ALLOCATIONS");
+    if (!report_path) return;
+    report_traces = getenv("GANTRY_ALLOCATIONS_TRACE") != NULL;
+    void *warm[2];
+    backtrace(warm, 2);
+    signal(SIGUSR1, begin);
+    signal(SIGUSR2, report);
 }
