@@ -99,6 +99,21 @@ import Testing
         }
     }
 
+    @Test func aCopiedWindowGoesOnLikeTheOriginal() {
+        for count in [0, 3, 8, 13] {
+            var window = PercentileWindow(capacity: 8)
+            for value in 0..<count { window.add(Int32(value * 7 % 10 - 4)) }
+            var copy = PercentileWindow(capacity: 8)
+            for _ in 0..<20 { copy.add(1000) }
+            copy.copy(window)
+            #expect(copy.count == window.count && copy.percentiles() == window.percentiles())
+            // Until the window is full the next value goes behind the others.
+            window.add(.min)
+            copy.add(.min)
+            if count < 8 { #expect(copy.percentiles() == window.percentiles()) }
+        }
+    }
+
     @Test func jitter() {
         var steady = JitterEstimator()
         for n: Int64 in 0..<100 {

@@ -2,6 +2,8 @@
 #include "CFloor.h"
 
 #include <libavcodec/avcodec.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,21 +26,23 @@ static int64_t now_us(void) {
     return t.tv_sec * 1000000ll + t.tv_nsec / 1000;
 }
 
+// The same settings as Sources/GantryMedia/Encode/H264EncoderSettings.swift, which says why each is as it is.
 static x264_t *open_encoder(const floor_settings *s) {
     x264_param_t p;
     if (x264_param_default_preset(&p, s->preset, "zerolatency")) return NULL;
-    p.i_log_level = X264_LOG_ERROR;
+    p.i_log_level = X264_LOG_NONE;
     p.i_width = s->width;
     p.i_height = s->height;
     p.i_csp = X264_CSP_I420;
     p.i_fps_num = s->fps;
     p.i_fps_den = 1;
     p.i_timebase_num = 1;
-    p.i_timebase_den = 1000000;
+    p.i_timebase_den = s->fps;
     p.b_vfr_input = 0;
     p.i_bframe = 0;
     p.i_threads = s->threads;
     p.b_sliced_threads = s->threads > 1;
+    p.i_lookahead_threads = 1;
     p.i_slice_count = s->slices;
     p.i_keyint_max = X264_KEYINT_MAX_INFINITE;
     p.i_scenecut_threshold = 0;
@@ -47,7 +51,10 @@ static x264_t *open_encoder(const floor_settings *s) {
     p.rc.i_rc_method = X264_RC_ABR;
     p.rc.i_bitrate = s->bitrate / 1000;
     p.rc.i_vbv_max_bitrate = s->bitrate / 1000;
-    p.rc.i_vbv_buffer_size = (int)(s->bitrate / 1000.0 / s->fps * s->vbv_frames);
+    p.rc.i_vbv_buffer_size = (int)ceil(s->bitrate / 1000.0 / s->fps * s->vbv_frames);
+    p.rc.f_vbv_buffer_init = 1;
+    p.rc.f_rate_tolerance = 10;
+    p.rc.f_aq_strength = 0.2f;
     return x264_encoder_open(&p);
 }
 
@@ -68,7 +75,8 @@ floor_codecs *floor_open(const floor_settings *s) {
     c->frame = av_frame_alloc();
     if (!c->encoder || !c->decoder || !c->packet || !c->frame) return floor_close(c), NULL;
     c->decoder->flags |= AV_CODEC_FLAG_LOW_DELAY;
-    c->decoder->thread_count = 1;
+    c->decoder->thread_count = s->decoder_threads;
+    c->decoder->thread_type = FF_THREAD_SLICE;
     if (avcodec_open2(c->decoder, codec, NULL) < 0) return floor_close(c), NULL;
     return c;
 }
@@ -103,6 +111,27 @@ int floor_frame(floor_codecs *c, const uint8_t *i420, int64_t pts, int64_t *enco
     return 0;
 }
 
+static uint8_t luma(const uint8_t *p) { return (66 * p[2] + 129 * p[1] + 25 * p[0] + 0x1080) >> 8; }
+
+void floor_convert(const uint8_t *bgra, int stride, int width, int height, uint8_t *i420) {
+    uint8_t *u = i420 + (size_t)width * height, *v = u + (size_t)width * height / 4;
+    for (int y = 0; y < height; y += 2) {
+        const uint8_t *row = bgra + (size_t)y * stride, *below = row + stride;
+        uint8_t *to = i420 + (size_t)y * width;
+        for (int x = 0; x < width; x += 2, row += 8, below += 8) {
+            to[x] = luma(row);
+            to[x + 1] = luma(row + 4);
+            to[x + width] = luma(below);
+            to[x + width + 1] = luma(below + 4);
+            int b = (row[0] + row[4] + below[0] + below[4] + 2) >> 2;
+            int g = (row[1] + row[5] + below[1] + below[5] + 2) >> 2;
+            int r = (row[2] + row[6] + below[2] + below[6] + 2) >> 2;
+            *u++ = (112 * b - 74 * g - 38 * r + 0x8080) >> 8;
+            *v++ = (112 * r - 94 * g - 18 * b + 0x8080) >> 8;
+        }
+    }
+}
+
 void floor_close(floor_codecs *c) {
     if (!c) return;
     if (c->encoder) x264_encoder_close(c->encoder);
@@ -112,3 +141,5 @@ void floor_close(floor_codecs *c) {
     free(c->buffer);
     free(c);
 }
+
+void line_buffering(void) { setvbuf(stdout, NULL, _IOLBF, 0); }

@@ -20,16 +20,14 @@ package struct PercentileWindow: Sendable {
     }
 
     private var ring: [Int32]
-    private var sorted: [Int32]
     private var next = 0
     private var filled = 0
+    /// Room for sorting, made when the percentiles are asked for the first time.
+    private var sorted: [Int32] = []
+    private var spare: [Int32] = []
 
     /// `capacity` is at least 1.
-    package init(capacity: Int = 512) {
-        ring = Array(repeating: 0, count: max(1, capacity))
-        sorted = []
-        sorted.reserveCapacity(ring.count)
-    }
+    package init(capacity: Int = 512) { ring = Array(repeating: 0, count: max(1, capacity)) }
 
     package var count: Int { filled }
 
@@ -47,13 +45,46 @@ package struct PercentileWindow: Sendable {
         filled = 0
     }
 
-    /// Nearest rank: the smallest value that at least p percent do not exceed.
+    /// Takes over what `other` holds (as much as fits, when that has more room). Allocates nothing: for a reader that
+    /// must not hold up the writer while it sorts.
+    package mutating func copy(_ other: PercentileWindow) {
+        filled = min(other.filled, ring.count)
+        next = filled == ring.count ? 0 : filled
+        for index in 0..<filled { ring[index] = other.ring[index] }
+    }
+
+    /// Nearest rank: the smallest value that at least p percent do not exceed. Allocates the first time only.
     package mutating func percentiles() -> Percentiles {
         guard filled > 0 else { return Percentiles() }
-        sorted.removeAll(keepingCapacity: true)
-        sorted.append(contentsOf: ring[..<filled])
-        sorted.sort()
+        sort()
         func rank(_ percent: Int) -> Int32 { sorted[(filled * percent + 99) / 100 - 1] }
         return Percentiles(count: filled, p50: rank(50), p95: rank(95), p99: rank(99), maximum: sorted[filled - 1])
+    }
+
+    /// Sorts by one byte after the other, the lowest first (radix sort): four passes whatever the values, where the
+    /// standard library's `sort` takes memory each time.
+    private mutating func sort() {
+        if sorted.isEmpty {
+            sorted = Array(repeating: 0, count: ring.count)
+            spare = sorted
+        }
+        for index in 0..<filled { sorted[index] = ring[index] }
+        for shift in stride(from: 0, to: 32, by: 8) {
+            var starts = InlineArray<257, Int>(repeating: 0)
+            for index in 0..<filled { starts[Self.digit(sorted[index], shift) + 1] += 1 }
+            for value in 1..<256 { starts[value] += starts[value - 1] }
+            for index in 0..<filled {
+                let value = sorted[index]
+                let digit = Self.digit(value, shift)
+                spare[starts[digit]] = value
+                starts[digit] += 1
+            }
+            swap(&sorted, &spare)
+        }
+    }
+
+    /// The sign bit is turned around, so that negative values come first.
+    private static func digit(_ value: Int32, _ shift: Int) -> Int {
+        Int(truncatingIfNeeded: (UInt32(bitPattern: value) ^ 0x8000_0000) >> UInt32(truncatingIfNeeded: shift) & 255)
     }
 }

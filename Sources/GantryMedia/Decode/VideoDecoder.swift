@@ -1,6 +1,7 @@
 import CLibAV
 package import GantryCore
 package import GantryPlatform
+import Glibc
 
 /// Makes pictures of H.264 access units or JPEG pictures, one packet in, at most one picture out, without delay.
 ///
@@ -28,16 +29,18 @@ package final class VideoDecoder {
     /// - Parameters:
     ///   - codec: `.h264` or `.mjpeg`.
     ///   - threadCount: threads that share the slices of one picture; never a thread per frame, which costs a frame
-    ///     of delay each.
+    ///     of delay each. Nil takes one for each core, at most 4, as the encoder cuts its pictures.
     ///   - parameterSets: SPS and PPS in Annex B form when they come outside the packets, otherwise empty.
     ///   - poolSize: pictures that can be in use at the same time.
     /// - Throws: `unsupportedCodec`, `decoder`.
-    package init(codec: MediaCodec, threadCount: Int = 1, parameterSets: [UInt8] = [], poolSize: Int = 8)
+    package init(codec: MediaCodec, threadCount: Int? = nil, parameterSets: [UInt8] = [], poolSize: Int = 8)
         throws(GantryError)
     {
         silenceLibAV()
         self.codec = codec
-        context = try Self.makeContext(codec, threadCount: threadCount, parameterSets: parameterSets)
+        context = try Self.makeContext(
+            codec, threadCount: threadCount ?? min(4, Int(clamping: sysconf(CInt(_SC_NPROCESSORS_ONLN)))),
+            parameterSets: parameterSets)
         guard let frame = av_frame_alloc(), let input = av_packet_alloc() else {
             var context: UnsafeMutablePointer<AVCodecContext>? = context
             avcodec_free_context(&context)

@@ -3,19 +3,25 @@ import GantryMedia
 import GantryPlatform
 
 /// Decodes sound as it comes and gives it to all outputs. One thread, "audio-decode".
-final class AudioReceiver: @unchecked Sendable {  // `counters` by `lock`; the decoder: decoding thread.
+final class AudioReceiver: @unchecked Sendable {  // As each property says; the decoder: decoding thread.
     struct Counters {
         var decodedPackets = 0
         var concealedPackets = 0
         var dropped = 0
         /// Capture of the first sample to decoded, in microseconds.
-        var latency = PercentileWindow(capacity: 1024)
+        var latency = PercentileWindow.Percentiles()
     }
 
     /// One second of 10 ms packets.
     private let queue = BoundedQueue<MediaPacket>(capacity: 100)
     private let lock = Lock()
+    // Guarded by `lock`.
     private var counters = Counters()
+    private var latency = PercentileWindow(capacity: 1024)
+    /// Held while somebody reads the statistics; `lock` is then held for the copying only.
+    private let reading = Lock()
+    /// Guarded by `reading`.
+    private var latencyRead = PercentileWindow(capacity: 1024)
     private let outputs: [any AudioOutput]
     private let clockOffset: @Sendable () -> Int64
     private let failed: @Sendable (GantryError) -> Void
@@ -45,9 +51,13 @@ final class AudioReceiver: @unchecked Sendable {  // `counters` by `lock`; the d
     func enqueue(_ packet: MediaPacket) { queue.pushDroppingOldest(packet) }
 
     var statistics: Counters {
-        lock.withLock {
-            var result = counters
+        reading.withLock {
+            var result = lock.withLock {
+                latencyRead.copy(latency)
+                return counters
+            }
             result.dropped = queue.droppedCount
+            result.latency = latencyRead.percentiles()
             return result
         }
     }
@@ -60,11 +70,11 @@ final class AudioReceiver: @unchecked Sendable {  // `counters` by `lock`; the d
                     let frame = AudioFrame(block)
                     for output in outputs { output.receive(frame) }
                 }
-                let latency = (MonotonicClock.now() - packet.header.captureTime).microseconds &+ clockOffset()
+                let elapsed = (MonotonicClock.now() - packet.header.captureTime).microseconds &+ clockOffset()
                 lock.withLock {
                     counters.decodedPackets += 1
                     counters.concealedPackets = decoder.concealedCount
-                    counters.latency.add(Int32(clamping: latency))
+                    latency.add(Int32(clamping: elapsed))
                 }
             }
         } catch {

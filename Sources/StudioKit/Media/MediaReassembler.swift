@@ -2,7 +2,9 @@ import GantryCore
 import GantryPlatform
 
 /// Puts the fragments of one media channel together, in pooled memory. I/O thread only.
-struct MediaReassembler {
+///
+/// A class: changing a value inside a dictionary takes three pieces of heap memory each time.
+final class MediaReassembler {
     private let codec: MediaCodec
     private let pool: ReusePool<MediaPacket>
     private var prefix = MediaPrefixReader()
@@ -17,7 +19,7 @@ struct MediaReassembler {
     }
 
     /// Returns the packet that this chunk completes, or nil.
-    mutating func consume(_ chunk: FrameChunk) throws(GantryError) -> MediaPacket? {
+    func consume(_ chunk: FrameChunk) throws(GantryError) -> MediaPacket? {
         if chunk.startsMessage {
             prefix = MediaPrefixReader()
             packet = pool.take()

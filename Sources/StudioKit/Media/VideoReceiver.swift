@@ -6,16 +6,16 @@ import GantryPlatform
 ///
 /// One thread, "video-decode". Packets wait in a short queue; when the decoder is that far behind, all that waits is
 /// let go and a key frame is asked for, so delay never grows.
-final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by `lock`; the decoder: decoding thread.
+final class VideoReceiver: @unchecked Sendable {  // As each property says; the decoder: decoding thread.
     struct Counters {
         var decoded = 0
         var damaged = 0
         /// Let go because decoding was behind.
         var dropped = 0
         /// Capture to decoded, in microseconds, on this machine's clock.
-        var latency = PercentileWindow(capacity: 8192)
+        var latency = PercentileWindow.Percentiles()
         /// Arrival to decoded, in microseconds.
-        var decodeTime = PercentileWindow(capacity: 512)
+        var decodeTime = PercentileWindow.Percentiles()
         var width = 0
         var height = 0
         var frameRate = FrameRate.fps30
@@ -24,8 +24,16 @@ final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by
     private let codec: MediaCodec
     private let queue = BoundedQueue<MediaPacket>(capacity: 8)
     private let lock = Lock()
+    // Guarded by `lock`.
     private var counters = Counters()
-    private var outputs: [any VideoOutput]
+    private var latency = PercentileWindow(capacity: 8192)
+    private var decodeTime = PercentileWindow(capacity: 512)
+    private let outputs: [any VideoOutput]
+    /// Held while somebody reads the statistics; `lock` is then held for the copying only.
+    private let reading = Lock()
+    // Guarded by `reading`.
+    private var latencyRead = PercentileWindow(capacity: 8192)
+    private var decodeTimeRead = PercentileWindow(capacity: 512)
     private let needsKeyFrame: @Sendable () -> Void
     private let decoded: @Sendable () -> Void
     private let failed: @Sendable (GantryError) -> Void
@@ -69,40 +77,48 @@ final class VideoReceiver: @unchecked Sendable {  // `counters` and `outputs` by
     /// From the I/O thread.
     func formatChanged(_ format: VideoStreamFormat) { lock.withLock { counters.frameRate = format.frameRate } }
 
-    var statistics: Counters { lock.withLock { counters } }
+    var statistics: Counters {
+        reading.withLock {
+            var result = lock.withLock {
+                latencyRead.copy(latency)
+                decodeTimeRead.copy(decodeTime)
+                return counters
+            }
+            result.latency = latencyRead.percentiles()
+            result.decodeTime = decodeTimeRead.percentiles()
+            return result
+        }
+    }
 
     private func run() {
-        let shown = lock.withLock { outputs }
         do throws(GantryError) {
             let decoder = try VideoDecoder(codec: codec)
             while let packet = queue.pop() {
-                try decode(packet, decoder, shown)
+                try decode(packet, decoder)
             }
         } catch {
             failed(error)
         }
-        for output in shown { output.videoEnded() }
+        for output in outputs { output.videoEnded() }
     }
 
-    private func decode(
-        _ packet: MediaPacket, _ decoder: VideoDecoder, _ shown: [any VideoOutput]
-    ) throws(GantryError) {
+    private func decode(_ packet: MediaPacket, _ decoder: VideoDecoder) throws(GantryError) {
         let picture = try decoder.decode(packet)
         let now = MonotonicClock.now()
         if picture == nil && decoder.needsKeyFrame { needsKeyFrame() }
         guard let picture else { return }
-        let latency = (now - picture.captureTime).microseconds &+ clockOffset()
+        let elapsed = (now - picture.captureTime).microseconds &+ clockOffset()
         let rate = lock.withLock {
             counters.decoded += 1
             counters.damaged = decoder.damagedCount
-            counters.latency.add(Int32(clamping: latency))
-            counters.decodeTime.add(Int32(clamping: (now - picture.arrivalTime).microseconds))
+            latency.add(Int32(clamping: elapsed))
+            decodeTime.add(Int32(clamping: (now - picture.arrivalTime).microseconds))
             counters.width = picture.width
             counters.height = picture.height
             return counters.frameRate
         }
         decoded()
         let frame = VideoFrame(picture, frameRate: rate)
-        for output in shown { output.receive(frame) }
+        for output in outputs { output.receive(frame) }
     }
 }

@@ -246,15 +246,15 @@ extension StudioConnection {
     var statistics: StudioStatistics {
         let (videoReceiver, audioReceiver) = lock.withLock { (video, audio) }
         var result = StudioStatistics()
-        if var counters = videoReceiver?.statistics {
+        if let counters = videoReceiver?.statistics {
             result.framesDecoded = counters.decoded
             result.framesDropped = counters.dropped
-            result.latency = .init(&counters.latency)
-            result.decodeTime = .init(&counters.decodeTime)
+            result.latency = .init(counters.latency)
+            result.decodeTime = .init(counters.decodeTime)
             result.width = counters.width
             result.height = counters.height
         }
-        if var counters = audioReceiver?.statistics { result.audioLatency = .init(&counters.latency) }
+        if let counters = audioReceiver?.statistics { result.audioLatency = .init(counters.latency) }
         lock.withLock {
             result.framesReceived = videoCounter.received
             result.framesLost = videoCounter.lost
@@ -274,8 +274,7 @@ extension StudioConnection {
 }
 
 extension StudioStatistics.Percentiles {
-    init(_ window: inout PercentileWindow) {
-        let values = window.percentiles()
+    init(_ values: PercentileWindow.Percentiles) {
         count = values.count
         p50 = Int(values.p50)
         p95 = Int(values.p95)

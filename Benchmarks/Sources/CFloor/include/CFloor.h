@@ -2,9 +2,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The settings that the bare encoder shares with the product.
+/// The settings that the bare codecs share with the product.
 typedef struct {
-    int width, height, fps, bitrate, threads, slices;
+    int width, height, fps, bitrate, threads, slices, decoder_threads;
     const char *preset;
     double vbv_frames;
 } floor_settings;
@@ -16,8 +16,9 @@ floor_codecs *floor_open(const floor_settings *settings);
 /// Encodes one I420 picture (planes tightly packed) and decodes it; microseconds of each go to the two pointers.
 /// Returns 0, or -1 when no picture came out.
 int floor_frame(floor_codecs *codecs, const uint8_t *i420, int64_t pts, int64_t *encode_us, int64_t *decode_us);
+/// BGRA to I420 (BT.601 limited, planes tightly packed) as the product does it, not measured. Even sizes.
+void floor_convert(const uint8_t *bgra, int stride, int width, int height, uint8_t *i420);
 void floor_close(floor_codecs *codecs);
 
-/// Counts calls of the Swift runtime's object allocator from now on; 0 when the hook is not there.
-int swift_allocations_watch(void);
-long swift_allocations_count(void);
+/// Standard output line by line, also into a pipe. (Swift 6 does not let `stdout` be named.)
+void line_buffering(void);

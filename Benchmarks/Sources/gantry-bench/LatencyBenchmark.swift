@@ -1,0 +1,97 @@
+/// From `enqueueVideo` to `VideoOutput.receive`, against bare codecs, in alternating rounds paced at 30 frames a second.
+struct LatencyBenchmark {
+    /// The product's median may be this many times the floor's.
+    static let threshold = 1.25
+    /// Frames at the beginning of each round that do not count: caches and clocks of the processor settle.
+    private static let settling = 15
+    private static let period: Int64 = 33_333
+
+    private let options: BenchOptions
+    private let seconds: Int
+
+    init(_ options: BenchOptions) {
+        self.options = options
+        seconds = options.seconds ?? 5
+    }
+
+    func run() throws -> Bool {
+        let picture = MovingPicture()
+        let floor = try Floor(picture)
+        let pair = try ConnectedPair()
+        defer { pair.close() }
+        var encode = Samples()
+        var decode = Samples()
+        var bare = Samples()
+        var product = Samples()
+        var afterArrival = Samples()
+        var conversion = Samples()
+        var ratios: [Double] = []
+        var refused = 0
+        let frames = seconds * 30 + Self.settling
+        print("720p30, 6 Mbit/s, TLS on loopback, \(options.rounds) rounds of \(seconds) s each")
+        for round in 0..<options.rounds {
+            var roundBare = Samples()
+            var due = Clock.now() + 2 * Self.period
+            for index in 0..<frames {
+                let times = try floor.frame(round * frames + index, due: due)
+                due += Self.period
+                guard index >= Self.settling else { continue }
+                encode.add(times.encode)
+                decode.add(times.decode)
+                roundBare.add(times.encode + times.decode)
+            }
+            let first = pair.output.count + Self.settling
+            due = Clock.now() + 2 * Self.period
+            for index in 0..<frames {
+                Clock.sleep(until: due)
+                let start = Clock.now()
+                if try !pair.send(picture, round * frames + index) { refused += 1 }
+                if index >= Self.settling { conversion.add(Clock.now() - start) }
+                due += Self.period
+            }
+            Clock.sleep(until: due)
+            let samples = pair.output.samples(from: first)
+            bare.add(roundBare)
+            product.add(samples.total)
+            afterArrival.add(samples.decode)
+            ratios.append(samples.total.median / max(roundBare.median, 0.001))
+            print(
+                "  round \(round + 1): floor \(fixed(roundBare.median)) ms, product \(fixed(samples.total.median)) ms")
+        }
+        report(floor: bare, product: product)
+        let statistics = pair.producer.statistics
+        print(
+            """
+            Floor: encode \(fixed(encode.median)), decode \(fixed(decode.median)) ms
+            Product: convert \(fixed(conversion.median)), encode \
+            \(fixed(Double(statistics.encodeMicrosecondsP50) / 1000)), arrival to output \
+            \(fixed(afterArrival.median)) ms; the rest is hops between threads, TLS and the socket
+            """)
+        return verdict(bare, product, ratios, pair, refused)
+    }
+
+    private func report(floor: Samples, product: Samples) {
+        print("             p50    p95    p99 ms")
+        for (name, samples) in [("floor  ", floor), ("product", product)] {
+            let columns = [50, 95, 99].map { fixed(samples.percentile($0), width: 7) }.joined()
+            print("\(name)  \(columns)")
+        }
+        let columns = [50, 95, 99].map { fixed(product.percentile($0) / max(floor.percentile($0), 0.001), width: 7) }
+        print("ratio    \(columns.joined())")
+    }
+
+    private func verdict(
+        _ floor: Samples, _ product: Samples, _ ratios: [Double], _ pair: ConnectedPair, _ refused: Int
+    ) -> Bool {
+        let ratio = product.median / max(floor.median, 0.001)
+        let producer = pair.producer.statistics
+        let studio = pair.session.statistics
+        print("Ratio of the rounds: \(fixed(ratios.min() ?? 0)) to \(fixed(ratios.max() ?? 0))")
+        print(
+            "Frames left out when the machine was busy: no room \(refused), replaced \(producer.framesReplaced), skipped "
+                + "\(producer.framesSkipped), dropped by the studio \(studio.framesDropped), lost \(studio.framesLost)")
+        let met = ratio <= Self.threshold && product.count > 0
+        print("\(met ? "MET" : "MISSED"): median ratio \(fixed(ratio)), threshold \(fixed(Self.threshold))")
+        return met
+    }
+}
