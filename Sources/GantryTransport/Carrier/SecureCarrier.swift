@@ -7,7 +7,7 @@ import Glibc
 ///
 /// Sending is possible from any thread and never blocks: messages go into a bounded queue by priority, the I/O thread
 /// encrypts them one fragment at a time when the link has room. Receiving happens on the I/O thread.
-package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` by `lock`; the rest: I/O thread only.
+package final class SecureCarrier: @unchecked Sendable {  // `lock`: queue, ending, isOverrun; else: I/O thread.
     package struct Configuration {
         package var role: TLSEngine.Role
         package var alpn: String
@@ -46,6 +46,8 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
     private let lock = Lock()
     private var queue = OutgoingQueue()
     private var ending = Ending.none
+    /// Even control messages have no room any more: the peer takes nothing.
+    private var isOverrun = false
     private var thread: NamedThread?
 
     // I/O thread only.
@@ -116,8 +118,15 @@ extension SecureCarrier {
     }
 
     private func push(_ message: OutgoingQueue.Message, class: OutgoingQueue.Class) -> Bool {
-        let pushed = lock.withLock { ending == .none && queue.push(message, class: `class`) }
-        if pushed { wake.signal() }
+        let (pushed, overrun) = lock.withLock { () -> (Bool, Bool) in
+            guard ending == .none else { return (false, false) }
+            if queue.push(message, class: `class`) { return (true, false) }
+            guard `class` == .control else { return (false, false) }
+            isOverrun = true
+            ending = .now
+            return (false, true)
+        }
+        if pushed || overrun { wake.signal() }
         return pushed
     }
 
@@ -171,11 +180,13 @@ extension SecureCarrier {
         try advance(handler)
         while true {
             let wantsRoom = try pump(handler)
-            let state = lock.withLock { (ending, queue.isEmpty) }
+            let state = lock.withLock { (ending, queue.isEmpty, isOverrun) }
             let now = MonotonicClock.now()
             switch state.0 {
             case .none: break
-            case .now: return
+            case .now:
+                guard state.2 else { return }
+                throw GantryError(.peerLost, "\(link.peerAddress) takes nothing any more. Check the network.")
             case .afterSending:
                 let end = lingerEnd ?? now + Self.lingerLimit
                 lingerEnd = end
