@@ -1,6 +1,6 @@
 import Foundation
 package import GantryCore
-package import GantryPlatform
+import GantryPlatform
 
 /// How long a test waits for what must come. Long: a loaded machine is slow, and nothing waits for it in a good run.
 package let patience = MediaDuration.seconds(60)

@@ -12,6 +12,12 @@ import Testing
         return Array(buffer.prefix(count))
     }
 
+    private func push(_ queue: inout OutgoingQueue, _ message: OutgoingQueue.Message, class: OutgoingQueue.Class)
+        -> Bool
+    {
+        queue.push(message, class: `class`)
+    }
+
     private func control(_ bytes: [UInt8], _ type: MessageType = .ping, channel: UInt16 = 0) -> OutgoingQueue.Message {
         .init(type: type, channel: channel, flags: [], content: .bytes(bytes))
     }
@@ -23,7 +29,7 @@ import Testing
     @Test func aControlMessageIsOneFrame() {
         var queue = OutgoingQueue()
         #expect(queue.isEmpty)
-        #expect(queue.push(control([0xAA, 0xBB]), class: .control))
+        #expect(push(&queue, control([0xAA, 0xBB]), class: .control))
         #expect(!queue.isEmpty)
         #expect(
             next(&queue) == [
@@ -39,14 +45,14 @@ import Testing
 
     @Test func anEmptyMessageIsAFrameToo() {
         var queue = OutgoingQueue()
-        #expect(queue.push(control([], .pairDone), class: .control))
+        #expect(push(&queue, control([], .pairDone), class: .control))
         #expect(next(&queue) == [0x32, 0, 0, 0, 0, 0, 0, 0])
         #expect(queue.isEmpty)
     }
 
     @Test func aMediaPacketHasItsPrefix() {
         var queue = OutgoingQueue()
-        #expect(queue.push(media(packet(.h264, size: 3), .key), class: .video))
+        #expect(push(&queue, media(packet(.h264, size: 3), .key), class: .video))
         #expect(queue.videoBytes == 25)
         #expect(queue.videoCount == 1)
         #expect(
@@ -72,7 +78,7 @@ import Testing
         let sent = MediaPacket(capacity: size)
         let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
         content.withUnsafeBytes { sent.append($0) }
-        #expect(queue.push(media(sent, .key), class: .video))
+        #expect(push(&queue, media(sent, .key), class: .video))
         var whole: [UInt8] = []
         var count = 0
         while true {
@@ -95,11 +101,11 @@ import Testing
 
     @Test func controlGoesBetweenTheFragmentsOfAPicture() {
         var queue = OutgoingQueue()
-        #expect(queue.push(media(packet(.h264, size: 40_000)), class: .video))
+        #expect(push(&queue, media(packet(.h264, size: 40_000)), class: .video))
         #expect(next(&queue).first == 0x20)
-        #expect(queue.push(control([1], .data, channel: 3), class: .data))
-        #expect(queue.push(media(packet(.opus, size: 10)), class: .audio))
-        #expect(queue.push(control([2]), class: .control))
+        #expect(push(&queue, control([1], .data, channel: 3), class: .data))
+        #expect(push(&queue, media(packet(.opus, size: 10)), class: .audio))
+        #expect(push(&queue, control([2]), class: .control))
         #expect((0..<5).map { _ in next(&queue).first } == [0x0D, 0x21, 0x10, 0x20, 0x20])
         #expect(queue.isEmpty)
     }
@@ -108,13 +114,13 @@ import Testing
         var queue = OutgoingQueue()
         let rooms: [(OutgoingQueue.Class, Int)] = [(.control, 256), (.audio, 64), (.data, 64), (.video, 32)]
         for (kind, room) in rooms {
-            for _ in 0..<room { #expect(queue.push(control([0]), class: kind)) }
-            #expect(!queue.push(control([0]), class: kind))
+            for _ in 0..<room { #expect(push(&queue, control([0]), class: kind)) }
+            #expect(!push(&queue, control([0]), class: kind))
         }
         queue.removeAll()
         #expect(queue.isEmpty)
         #expect(queue.videoBytes == 0)
-        #expect(queue.push(control([0]), class: .video))
+        #expect(push(&queue, control([0]), class: .video))
     }
 
     /// Many times around the ring.
@@ -122,7 +128,7 @@ import Testing
         var queue = OutgoingQueue()
         var expected: UInt8 = 0
         for number in 0..<1000 {
-            #expect(queue.push(control([UInt8(truncatingIfNeeded: number)]), class: .video))
+            #expect(push(&queue, control([UInt8(truncatingIfNeeded: number)]), class: .video))
             if number % 3 == 2 {
                 for _ in 0..<3 {
                     #expect(next(&queue).last == expected)

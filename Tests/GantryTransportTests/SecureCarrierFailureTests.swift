@@ -20,7 +20,7 @@ import Testing
         let carrier = try SecureCarrier.make(.server, over: link)
         let events = RecordingHandler()
         try carrier.start(handler: events)
-        try await onThread { RawEnd.exchange(Array("GET / HTTP/1.1\r\n\r\n".utf8), over: raw) }
+        _ = try await onThread { RawEnd.exchange(Array("GET / HTTP/1.1\r\n\r\n".utf8), over: raw) }
         let error = try await events.end()
         #expect(error?.code == .protocolError)
         #expect(error?.message.contains("Check the address and the port") == true)

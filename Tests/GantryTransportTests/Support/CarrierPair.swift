@@ -3,6 +3,7 @@ import GantryPlatform
 import GantryTestSupport
 import GantryTransport
 import GantryTrust
+import Testing
 
 /// What the same scenario runs over.
 enum Medium: String, CaseIterable, Sendable, CustomTestStringConvertible {
