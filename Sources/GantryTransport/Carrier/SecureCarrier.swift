@@ -202,7 +202,7 @@ extension SecureCarrier {
                 deadline = handshakeEnd
             }
             // What the handler sent just now must not wait for the next event.
-            if !wantsRoom, lock.withLock({ !queue.isEmpty }) { continue }
+            if isEstablished, !wantsRoom, lock.withLock({ !queue.isEmpty }) { continue }
             if try wait(wantsRoom: wantsRoom, until: deadline), try !receive(handler) { return }
         }
     }
