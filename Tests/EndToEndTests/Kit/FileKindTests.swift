@@ -2,6 +2,8 @@ import Foundation
 import GantryCore
 import GantryMedia
 import GantryTestSupport
+import ProducerKit
+import StudioKit
 import Testing
 
 extension EndToEnd {

@@ -171,14 +171,14 @@ extension EndToEnd {
             // The window is closed: nobody answers at the address any more.
             let late = Attempt(second, code)
             let endpoint = try #require(try PairingCode.parse(code).endpoints.first)
-            let dialled = try await onThread {
+            let dialled = try await onThread { () -> GantryError? in
                 do throws(GantryError) {
                     _ = try TCPDialer.dial(
                         Endpoint(host: endpoint.host, port: endpoint.port), until: MonotonicClock.now() + patience,
                         cancel: try EventDescriptor())
                     return nil
                 } catch {
-                    return Optional(error)
+                    return error
                 }
             }
             #expect(dialled?.code == .cannotConnect)

@@ -41,7 +41,7 @@ private struct Take: Sendable {
         let run = try await stage.connect(configuration)
         #expect(try await stage.waitForReceivers(1))
         let source = SourceRun(stage.producer, keep: kept)
-        try await source.play(try .small(seconds: seconds, width: width, height: height))
+        try await source.play(try TestPatternSource.small(seconds: seconds, width: width, height: height))
         let producer = stage.producer.statistics
         try await stage.stop()
         let error = try await run.end()

@@ -220,7 +220,7 @@ extension EndToEnd {
             }
             #expect(try await stage.waitForReceivers(2))
             let source = SourceRun(stage.producer)
-            try await source.play(try .small(seconds: 2))
+            try await source.play(try TestPatternSource.small(seconds: 2))
             let statistics = stage.producer.statistics
             try await stage.stop()
             for (index, run) in runs.enumerated() {
@@ -265,8 +265,9 @@ extension EndToEnd {
             configuration.packetOutputs = [recording]
             let run = try await stage.connect(configuration)
             #expect(try await stage.waitForReceivers(1))
-            try await SourceRun(stage.producer).play(try .small(seconds: 1, audio: false))
-            try await SourceRun(stage.producer).play(try .small(seconds: 1, width: 480, height: 270, audio: false))
+            try await SourceRun(stage.producer).play(try TestPatternSource.small(seconds: 1, audio: false))
+            try await SourceRun(stage.producer).play(
+                try TestPatternSource.small(seconds: 1, width: 480, height: 270, audio: false))
             try await stage.stop()
             #expect(try await run.end() == nil)
             let sizes = run.state.value.formats.map { format in

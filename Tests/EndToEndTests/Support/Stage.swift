@@ -128,7 +128,7 @@ final class SessionRun: Sendable {
     /// Waits for the end and for all outputs; gives the error.
     @discardableResult
     func end() async throws -> GantryError? {
-        guard try await state.wait({ $0.isEnded }) else {
+        guard try await state.wait(until: { $0.isEnded }) else {
             throw GantryError(.timeout, "The session did not end.")
         }
         let session = session
