@@ -29,7 +29,8 @@ package enum Oracle {
     }
 
     package struct Failure: Error, CustomStringConvertible {
-        let text: String
+        package let text: String
+        package init(text: String) { self.text = text }
         package var description: String { text }
     }
 

@@ -7,7 +7,7 @@ import Glibc
 ///
 /// Sending is possible from any thread and never blocks: messages go into a bounded queue by priority, the I/O thread
 /// encrypts them one fragment at a time when the link has room. Receiving happens on the I/O thread.
-package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` by `lock`; the rest: I/O thread only.
+package final class SecureCarrier: @unchecked Sendable {  // `lock`: queue, ending, isOverrun; else: I/O thread.
     package struct Configuration {
         package var role: TLSEngine.Role
         package var alpn: String
@@ -46,6 +46,8 @@ package final class SecureCarrier: @unchecked Sendable {  // `queue`, `ending` b
     private let lock = Lock()
     private var queue = OutgoingQueue()
     private var ending = Ending.none
+    /// Even control messages have no room any more: the peer takes nothing.
+    private var isOverrun = false
     private var thread: NamedThread?
 
     // I/O thread only.
@@ -117,10 +119,17 @@ extension SecureCarrier {
         _ content: OutgoingQueue.Content, type: MessageType, flags: FrameFlags, channel: UInt16,
         class trafficClass: SendScheduler.TrafficClass
     ) -> Bool {
-        let isPushed = lock.withLock {
-            ending == .none && queue.push(content, type: type, flags: flags, channel: channel, class: trafficClass)
+        let (isPushed, isOverrun) = lock.withLock { () -> (Bool, Bool) in
+            guard ending == .none else { return (false, false) }
+            if queue.push(content, type: type, flags: flags, channel: channel, class: trafficClass) {
+                return (true, false)
+            }
+            guard trafficClass == .control else { return (false, false) }
+            self.isOverrun = true
+            ending = .now
+            return (false, true)
         }
-        if isPushed { wake.signal() }
+        if isPushed || isOverrun { wake.signal() }
         return isPushed
     }
 
@@ -172,11 +181,13 @@ extension SecureCarrier {
         try advance(handler)
         while true {
             let wantsRoom = try pump(handler)
-            let state = lock.withLock { (ending, queue.isEmpty) }
+            let state = lock.withLock { (ending, queue.isEmpty, isOverrun) }
             let now = MonotonicClock.now()
             switch state.0 {
             case .none: break
-            case .now: return
+            case .now:
+                guard state.2 else { return }
+                throw GantryError(.peerLost, "\(link.peerAddress) takes nothing any more. Check the network.")
             case .afterSending:
                 let end = lingerEnd ?? now + Self.lingerLimit
                 lingerEnd = end
@@ -192,7 +203,7 @@ extension SecureCarrier {
                 deadline = handshakeEnd
             }
             // What the handler sent just now must not wait for the next event.
-            if !wantsRoom, lock.withLock({ !queue.isEmpty }) { continue }
+            if isEstablished, !wantsRoom, lock.withLock({ !queue.isEmpty }) { continue }
             if try wait(wantsRoom: wantsRoom, until: deadline), try !receive(handler) { return }
         }
     }
