@@ -12,18 +12,28 @@ import Testing
         return Array(buffer.prefix(count))
     }
 
-    private func push(_ queue: inout OutgoingQueue, _ message: OutgoingQueue.Message, class: OutgoingQueue.Class)
-        -> Bool
-    {
-        queue.push(message, class: `class`)
+    private struct Entry {
+        var content: OutgoingQueue.Content
+        var type: MessageType
+        var flags: FrameFlags = []
+        var channel: UInt16
     }
 
-    private func control(_ bytes: [UInt8], _ type: MessageType = .ping, channel: UInt16 = 0) -> OutgoingQueue.Message {
-        .init(type: type, channel: channel, flags: [], content: .bytes(bytes))
+    private func push(
+        _ queue: inout OutgoingQueue, _ entry: Entry, class trafficClass: SendScheduler.TrafficClass
+    ) -> Bool {
+        queue.push(
+            entry.content, type: entry.type, flags: entry.flags, channel: entry.channel, class: trafficClass)
     }
 
-    private func media(_ packet: MediaPacket, _ flags: FrameFlags = []) -> OutgoingQueue.Message {
-        .init(type: packet.codec.isVideo ? .video : .audio, channel: 1, flags: flags, content: .packet(packet))
+    private func control(_ bytes: [UInt8], _ type: MessageType = .ping, channel: UInt16 = 0) -> Entry {
+        Entry(content: .bytes(bytes), type: type, channel: channel)
+    }
+
+    private func media(_ packet: MediaPacket, _ flags: FrameFlags = []) -> Entry {
+        let isVideo = packet.codec.isVideo
+        return Entry(
+            content: .packet(packet), type: isVideo ? .video : .audio, flags: flags, channel: isVideo ? 1 : 2)
     }
 
     @Test func aControlMessageIsOneFrame() {
@@ -53,8 +63,8 @@ import Testing
     @Test func aMediaPacketHasItsPrefix() {
         var queue = OutgoingQueue()
         #expect(push(&queue, media(packet(.h264, size: 3), .key), class: .video))
-        #expect(queue.videoBytes == 25)
-        #expect(queue.videoCount == 1)
+        #expect(queue.videoBacklog.bytes == 25)
+        #expect(queue.videoBacklog.count == 1)
         #expect(
             next(&queue) == [
                 0x20,  // VIDEO
@@ -67,8 +77,8 @@ import Testing
                 0x0A, 0x0B,  // epoch
                 0x5A, 0x5A, 0x5A,
             ])
-        #expect(queue.videoBytes == 0)
-        #expect(queue.videoCount == 0)
+        #expect(queue.videoBacklog.bytes == 0)
+        #expect(queue.videoBacklog.count == 0)
     }
 
     /// Payload sizes around the borders of a fragment, which holds 16376 bytes.
@@ -91,7 +101,7 @@ import Testing
             #expect(Int(header.length) == fragment.count - 8)
             #expect(isLast || header.length == 16376)
             whole += fragment.dropFirst(8)
-            #expect(queue.videoBytes == total - whole.count)
+            #expect(queue.videoBacklog.bytes == total - whole.count)
         }
         #expect(queue.isEmpty)
         #expect(count == max(1, (size + 22 + 16375) / 16376))
@@ -112,15 +122,18 @@ import Testing
 
     @Test func everyClassIsBounded() {
         var queue = OutgoingQueue()
-        let rooms: [(OutgoingQueue.Class, Int)] = [(.control, 256), (.audio, 64), (.data, 64), (.video, 32)]
-        for (kind, room) in rooms {
-            for _ in 0..<room { #expect(push(&queue, control([0]), class: kind)) }
-            #expect(!push(&queue, control([0]), class: kind))
+        let rooms: [(SendScheduler.TrafficClass, UInt16, Int)] = [
+            (.control, 0, 256), (.audio, 2, 64), (.data, 3, 64), (.video, 1, 32),
+        ]
+        for (kind, channel, room) in rooms {
+            for _ in 0..<room { #expect(push(&queue, control([0], channel: channel), class: kind)) }
+            #expect(!push(&queue, control([0], channel: channel), class: kind))
         }
+        #expect(!push(&queue, control([0], channel: WireLimits.highestChannel + 1), class: .data))
         queue.removeAll()
         #expect(queue.isEmpty)
-        #expect(queue.videoBytes == 0)
-        #expect(push(&queue, control([0]), class: .video))
+        #expect(queue.videoBacklog.bytes == 0)
+        #expect(push(&queue, control([0], channel: 1), class: .video))
     }
 
     /// Many times around the ring.
@@ -128,7 +141,7 @@ import Testing
         var queue = OutgoingQueue()
         var expected: UInt8 = 0
         for number in 0..<1000 {
-            #expect(push(&queue, control([UInt8(truncatingIfNeeded: number)]), class: .video))
+            #expect(push(&queue, control([UInt8(truncatingIfNeeded: number)], channel: 1), class: .video))
             if number % 3 == 2 {
                 for _ in 0..<3 {
                     #expect(next(&queue).last == expected)
@@ -136,5 +149,15 @@ import Testing
                 }
             }
         }
+    }
+
+    /// Two channels of a class take turns, fragment by fragment.
+    @Test func channelsOfAClassTakeTurns() {
+        var queue = OutgoingQueue()
+        for channel: UInt16 in [1, 4] {
+            #expect(push(&queue, control([UInt8](repeating: 0, count: 40_000), channel: channel), class: .video))
+        }
+        #expect((0..<6).map { _ in next(&queue)[3] } == [1, 4, 1, 4, 1, 4])
+        #expect(queue.isEmpty)
     }
 }

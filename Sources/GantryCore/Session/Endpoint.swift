@@ -30,7 +30,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
             host = text[..<colon]
             tail = text[colon...]
         }
-        guard !host.isEmpty, host.utf8.allSatisfy(Self.isHostByte) else { return nil }
+        guard 1...255 ~= host.utf8.count, host.utf8.allSatisfy(Self.isHostByte) else { return nil }
         if tail.isEmpty {
             guard let defaultPort else { return nil }
             self.init(host: String(host), port: defaultPort)

@@ -226,7 +226,7 @@ extension SecureCarrier {
         }
         var set = (link, woken)
         withUnsafeMutablePointer(to: &set) { pointer in
-            pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { _ = poll($0, 2, timeout) }
+            pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { _ = Glibc.poll($0, 2, timeout) }
         }
         if set.1.revents != 0 { wake.clear() }
         return set.0.revents & ~Int16(POLLOUT) != 0
@@ -320,18 +320,29 @@ extension SecureCarrier {
         }
     }
 
-    /// The alert or close_notify that TLS still has to say, as far as the link takes it.
+    /// The alert or close_notify that TLS still has to say. Waits a moment for room: without it the other end would take
+    /// an end in order for a loss.
     private func flushLastBytes() {
-        for _ in 0..<4 {
+        let end = MonotonicClock.now() + Self.drainLimit
+        while MonotonicClock.now() < end {
             if outgoingStart == outgoingEnd {
                 outgoingStart = 0
                 outgoingEnd = engine.drainCiphertext(into: outgoing)
                 if outgoingEnd == 0 { return }
             }
-            let rest = UnsafeRawBufferPointer(rebasing: outgoing[outgoingStart..<outgoingEnd])
-            guard case .bytes(let count)? = try? link.write(rest) else { return }
-            outgoingStart += count
+            switch try? link.write(UnsafeRawBufferPointer(rebasing: outgoing[outgoingStart..<outgoingEnd])) {
+            case .bytes(let count): outgoingStart += count
+            case .wouldBlock: _ = poll(POLLOUT, until: end)
+            case .endOfFile, nil: return
+            }
         }
+    }
+
+    /// Waits for one event of the link; false at `end`.
+    private func poll(_ event: CInt, until end: MediaTimestamp) -> Bool {
+        var waiting = pollfd(fd: link.pollDescriptor, events: Int16(event), revents: 0)
+        let left = (end - MonotonicClock.now()).microseconds / 1000 + 1
+        return Glibc.poll(&waiting, 1, CInt(clamping: left)) > 0
     }
 
     /// Reads the other end's last words away. Closing a TCP socket with unread bytes sends a reset, and a reset can
@@ -340,9 +351,7 @@ extension SecureCarrier {
         link.finishWriting()
         let end = MonotonicClock.now() + Self.drainLimit
         while MonotonicClock.now() < end {
-            var waiting = pollfd(fd: link.pollDescriptor, events: Int16(POLLIN), revents: 0)
-            let left = (end - MonotonicClock.now()).microseconds / 1000 + 1
-            guard poll(&waiting, 1, CInt(clamping: left)) > 0 else { continue }
+            guard poll(POLLIN, until: end) else { return }
             guard case .bytes? = try? link.read(into: incoming) else { return }
         }
     }
