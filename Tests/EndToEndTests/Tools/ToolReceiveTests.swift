@@ -309,7 +309,7 @@ extension EndToEnd {
             #expect(facts.frames > 10)
             #expect(facts.audio.isEmpty)
             // When the other program ends, so does the source: in order.
-            ffmpeg.terminate()
+            kill(ffmpeg.processIdentifier, SIGKILL)
             let last = try await producer.end()
             #expect([0, 3].contains(last.status), "\(last.errorText)")
             try await onThread { ffmpeg.waitUntilExit() }
