@@ -38,7 +38,6 @@ final class CodeDisplay: @unchecked Sendable {  // What varies is guarded by `lo
             } catch {
                 lock.withLock { storedFailure = error }
                 close()
-                StandardStreams.writeError("gantry-studio: \(error)\n")
                 cancel()
             }
         case .comparison(let number):

@@ -46,6 +46,8 @@ struct PairCommand {
         }
         showing.cancel()
         display.close()
+        // What could not be shown is the reason that the window was closed.
+        if case .failure = result, let failure = display.failure { throw failure }
         let device = try result.get()
         if let failure = display.failure { Log.warning("\(failure)") }
         if json {
