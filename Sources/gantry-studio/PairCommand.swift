@@ -46,8 +46,10 @@ struct PairCommand {
         }
         showing.cancel()
         display.close()
-        if let failure = display.failure { throw failure }
+        // What could not be shown is the reason that the window was closed.
+        if case .failure = result, let failure = display.failure { throw failure }
         let device = try result.get()
+        if let failure = display.failure { Log.warning("\(failure)") }
         if json {
             StandardStreams.writeOutput(
                 JSONValue.object([

@@ -42,6 +42,16 @@ final class SignalPipe: @unchecked Sendable {  // `isRestored` is guarded by `lo
             if sigaction(signal, &action, &previous) == 0 { actions.append((signal, previous)) }
         }
         previousActions = actions
+        Self.unblock(signals)
+    }
+
+    /// A program that starts us from a thread with blocked signals (Dispatch has such threads) hands the mask down:
+    /// Ctrl-C and SIGTERM would never come. One thread that takes them is enough, the caller's.
+    private static func unblock(_ signals: [CInt]) {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in signals { sigaddset(&set, signal) }
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     /// Puts back the handlers and the target that were there before. Again: nothing.

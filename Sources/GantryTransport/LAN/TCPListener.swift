@@ -108,9 +108,10 @@ package final class TCPListener: @unchecked Sendable {  // `thread` is set once 
         }
     }
 
-    /// Ends the thread; the port is free once the listener is released.
+    /// Ends the thread and refuses who comes from now on; the port is free once the listener is released.
     package func stop() {
         stopping.signal()
         thread?.join()
+        shutdown(socket.rawValue, CInt(SHUT_RDWR))
     }
 }

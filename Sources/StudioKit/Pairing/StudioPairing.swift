@@ -91,7 +91,8 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
             }
             guard let done else { continue }
             closeAll()
-            return try done.get()
+            // The alarm may have come while the last connections were ended.
+            return try (state.withLock { outcome } ?? done).get()
         }
     }
 
@@ -166,11 +167,13 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     /// Two keys knew the secret: the first one is taken back, and nobody is paired.
     func revoke(_ keyID: KeyID) {
         _ = try? store.remove(keyID: keyID, now: WallClock.now())
-        finish(
-            .failure(
-                GantryError(
-                    .pairingProof,
-                    "Two devices knew the code: somebody else has seen it. Both were refused; pair again.")))
+        let error = GantryError(
+            .pairingProof, "Two devices knew the code: somebody else has seen it. Both were refused; pair again.")
+        // Also where the first one has succeeded already.
+        state.withLock {
+            outcome = .failure(error)
+            state.broadcast()
+        }
     }
 
     func showComparison(_ number: String) { continuation.yield(.comparison(number)) }

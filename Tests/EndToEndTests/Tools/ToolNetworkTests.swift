@@ -67,14 +67,14 @@ extension EndToEnd {
             let key = try await Self.makeKey(stage)
             // Another version of ours, as its TLS would look: another name in ALPN.
             let server = try ToolRun(
-                ["openssl", "s_server", "-accept", stage.port, "-alpn", "gantry/2", "-tls1_3"] + key)
+                ["openssl", "s_server", "-accept", stage.port, "-alpn", "gantry/2", "-tls1_3", "-rev"] + key)
             try await server.line(containing: "ACCEPT")
             let version = try await stage.studio(["receive", "Camera"], json: false).end()
             #expect(version.status == 8, "\(version.errorText)")
             #expect(version.errorText.contains("Bring both to the same version"))
             server.signal(SIGKILL)
             _ = try await server.end()
-            let old = try ToolRun(["openssl", "s_server", "-accept", stage.port, "-tls1_2"] + key)
+            let old = try ToolRun(["openssl", "s_server", "-accept", stage.port, "-tls1_2", "-rev"] + key)
             try await old.line(containing: "ACCEPT")
             let foreign = try await stage.studio(["receive", "Camera"], json: false).end()
             #expect(foreign.status == 8, "\(foreign.errorText)")
@@ -98,7 +98,7 @@ extension EndToEnd {
             let key = try await Self.makeKey(stage)
             func connect(_ arguments: [String]) async throws -> String {
                 let result = try await Oracle.run(
-                    ["openssl", "s_client", "-connect", "127.0.0.1:\(stage.port)"] + arguments)
+                    ["openssl", "s_client", "-ign_eof", "-connect", "127.0.0.1:\(stage.port)"] + arguments)
                 return result.text + result.errors
             }
             for version in ["-tls1_1", "-tls1_2"] {

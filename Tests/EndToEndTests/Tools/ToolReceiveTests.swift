@@ -196,7 +196,7 @@ extension EndToEnd {
             try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
             let mounted = try await Oracle.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk])
             guard mounted.status == 0 else { try Test.cancel("this machine does not let root mount a tmpfs") }
-            let producer = try await stage.startPattern(["--bitrate", "8M", "--size", "640x360"])
+            let producer = try await stage.startPattern(["--bitrate", "8M"], size: "640x360")
             let path = disk + "/take.mp4"
             let studio = try stage.studio(["receive", "--record", path])
             let end = try await studio.end()
@@ -235,7 +235,7 @@ extension EndToEnd {
             try reader.close()
             let end = try await studio.end()
             #expect(end.status == 4, "\(end.errorText)")
-            #expect(end.errorText.contains("reader"), "\(end.errorText)")
+            #expect(end.errorText.contains("has ended"), "\(end.errorText)")
             producer.signal(SIGINT)
             #expect(try await producer.end().status == 0)
         }
@@ -309,7 +309,7 @@ extension EndToEnd {
             #expect(facts.frames > 10)
             #expect(facts.audio.isEmpty)
             // When the other program ends, so does the source: in order.
-            ffmpeg.terminate()
+            kill(ffmpeg.processIdentifier, SIGKILL)
             let last = try await producer.end()
             #expect([0, 3].contains(last.status), "\(last.errorText)")
             try await onThread { ffmpeg.waitUntilExit() }

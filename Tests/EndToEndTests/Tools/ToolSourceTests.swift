@@ -83,7 +83,7 @@ extension EndToEnd {
             arguments: [
                 (["--size", "big"], "big"), (["--size", "1x1"], "320x"), (["--fps", "0"], "0"),
                 (["--bitrate", "1"], "--bitrate"), (["--port", "70000"], "70000"), (["--frobnicate"], "--frobnicate"),
-                (["clip.mp4"], "--source"), (["--loop"], "--loop"), (["--duration", "soon"], "soon"),
+                (["clip.mp4"], "clip.mp4"), (["--loop"], "--loop"), (["--duration", "soon"], "soon"),
             ] as [([String], String)])
         func aWrongCommandLineIsStatusTwo(arguments: [String], word: String) async throws {
             let folder = try TestFolder()
@@ -112,7 +112,7 @@ extension EndToEnd {
             let state = try await ToolRun.run([
                 "gantry-producer", "--state-dir", folder.file("file"), "devices", "list",
             ])
-            expectFailure(state, status: 9, saying: ["--state-dir"])
+            expectFailure(state, status: 9, saying: ["not a folder", "Move it away: mv"])
         }
 
         @Test func errorsAreAnEventForPrograms() async throws {
