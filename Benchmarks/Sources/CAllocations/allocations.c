@@ -116,7 +116,6 @@ void allocations_watch(int trace) {
     backtrace(warm, 2);  // loads the unwinder now, not while counting
     atomic_store(&swift_count, 0);
     atomic_store(&other_count, 0);
-    stack_count = 0;
     atomic_store(&tracing, trace != 0);
     atomic_store(&watching, true);
 }

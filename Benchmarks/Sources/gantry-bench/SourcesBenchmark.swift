@@ -31,7 +31,7 @@ struct SourcesBenchmark {
         pair.close()
         print("BGRA conversion and handing over   \(fixed(conversion.median, width: 6)) ms")
         print("bare x264, superfast               \(fixed(encode.median, width: 6)) ms")
-        print("bare libavcodec, one thread        \(fixed(decode.median, width: 6)) ms")
+        print("bare libavcodec                    \(fixed(decode.median, width: 6)) ms")
         try testPattern()
         return true
     }

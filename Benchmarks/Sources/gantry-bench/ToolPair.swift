@@ -30,11 +30,11 @@ final class ToolPair {
         }
     }
 
-    /// The test pattern, 720p, with its tone.
-    func startProducer(fps: Int = 30, environment: [String: String] = [:]) throws -> Process {
+    /// The test pattern, 720p30, with its tone.
+    func startProducer(environment: [String: String] = [:]) throws -> Process {
         try start(
             "gantry-producer",
-            ["--state-dir", path("producer"), "run", "--port", "\(port)", "--fps", "\(fps)", "--json"],
+            ["--state-dir", path("producer"), "run", "--port", "\(port)", "--json"],
             environment: environment)
     }
 

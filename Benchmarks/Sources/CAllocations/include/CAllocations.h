@@ -1,6 +1,6 @@
 #pragma once
 
-/// Counts calls of the heap from now on; with `trace`, remembers who called.
+/// Counts calls of the heap from now on, from zero; with `trace`, adds to the memory of who called.
 void allocations_watch(int trace);
 /// Stops counting: calls from Swift code and its runtime, and calls from everything else.
 void allocations_stop(long *swift, long *other);
