@@ -26,7 +26,7 @@ final class CodeDisplay: @unchecked Sendable {  // What varies is guarded by `lo
         self.svg = svg
     }
 
-    /// What went wrong with a picture of the code.
+    /// Why the code could not be shown, or not in every way that was asked for.
     var failure: GantryError? { lock.withLock { storedFailure } }
 
     /// - Parameter cancel: called when the code cannot be shown in any way.
@@ -91,7 +91,7 @@ final class CodeDisplay: @unchecked Sendable {  // What varies is guarded by `lo
         let lines = try QRTerminal(code).lines(columns: size.columns, rows: size.rows - 2)
         let text =
             Self.enterAlternateScreen + lines.joined(separator: "\r\n")
-            + "\r\nScan with: gantry-producer pair. Valid for \(life) s, then a new one. Ctrl-C cancels.\r\n"
+            + "\r\nScan it there: gantry-producer pair. New code in \(life) s. Ctrl-C cancels.\r\n"
         lock.withLock {
             if isClosed { return }
             isDrawn = true
