@@ -37,6 +37,8 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     private var connections: [UInt64: SecureCarrier] = [:]
     private var nextID: UInt64 = 0
     private var outcome: Result<PairedDevice, GantryError>?
+    /// Two keys knew the secret: no record of this window may stay.
+    private var isAlarmed = false
 
     init(
         identity: Identity, store: DeviceStore, name: DisplayName, address: [UInt8], port: UInt16,
@@ -166,14 +168,16 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     /// Two keys knew the secret: the first one is taken back, and nobody is paired.
     func revoke(_ keyID: KeyID) {
-        _ = try? store.remove(keyID: keyID, now: WallClock.now())
         let error = GantryError(
             .pairingProof, "Two devices knew the code: somebody else has seen it. Both were refused; pair again.")
-        // Also where the first one has succeeded already.
+        // Also where the first one has succeeded already. Told before the record is removed: whoever saves one looks
+        // afterwards, so that none stays whichever comes first.
         state.withLock {
+            isAlarmed = true
             outcome = .failure(error)
             state.broadcast()
         }
+        _ = try? store.remove(keyID: keyID, now: WallClock.now())
     }
 
     func showComparison(_ number: String) { continuation.yield(.comparison(number)) }
@@ -190,6 +194,10 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
                 PairedDevice(
                     keyID: peer.keyID, publicKeyInfo: connection.publicKeyInfo, kind: .producer, name: peer.name.text,
                     confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: address))
+            guard !state.withLock({ isAlarmed }) else {
+                _ = try store.remove(keyID: peer.keyID, now: WallClock.now())
+                return false
+            }
             finish(.success(device))
             return true
         } catch {

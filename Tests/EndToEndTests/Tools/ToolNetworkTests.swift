@@ -132,7 +132,7 @@ extension EndToEnd {
             let idle = try await onThread { try (0..<50).map { _ in try LoopbackSocket(port: port) } }
             async let dripping: Void = onThread {
                 let record: [UInt8] = [22, 3, 1, 64, 0, 1, 0, 63, 252]
-                while !isOver.waitBlocking(.milliseconds(50), until: { $0 }) {
+                while !isOver.waitBlocking(.milliseconds(300), until: { $0 }) {
                     guard let socket = try? LoopbackSocket(port: port) else { continue }
                     for byte in record {
                         guard socket.write([byte]), !isOver.waitBlocking(.milliseconds(20), until: { $0 }) else {
@@ -143,11 +143,12 @@ extension EndToEnd {
             }
             // Too many in a second are refused, and a genuine studio may meet that moment: it tries again.
             var end: ToolRun.State?
-            for _ in 0..<10 {
+            for _ in 0..<40 {
                 let state = try await stage.studio(["receive", "Camera", "-d", "500ms"]).end()
                 end = state
                 if state.status == 0 { break }
                 #expect(state.status == 5, "\(state.errorText)")
+                _ = try await isOver.wait(.milliseconds(250)) { $0 }
             }
             isOver.change { $0 = true }
             try await dripping
