@@ -106,7 +106,8 @@ import Testing
         let messages = try await pair.clientEvents.messages(taken + sounds)
         #expect(messages.count { $0.type == .video } == taken)
         #expect(messages.count { $0.type == .audio } == sounds)
-        #expect(pair.server.videoBacklog == (0, 0))
+        #expect(pair.server.videoBacklog.bytes == 0)
+        #expect(pair.server.videoBacklog.count == 0)
         try await pair.finish()
     }
 

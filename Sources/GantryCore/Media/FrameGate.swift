@@ -1,18 +1,24 @@
 /// Decides before a frame is encoded whether the link is ready for it.
 ///
 /// What cannot be sent is left out *before* encoding, so that references stay valid and delay never grows: a backlog
-/// of more than one and a half frames means that the link is slower than the stream.
+/// of more than one and a half frames in front of a link that takes no more means that the link is slower than the
+/// stream. A backlog in front of a link that is free means only that this machine is busy; it goes out at once when the
+/// sending thread runs, so a few more frames are let in.
 package struct FrameGate {
-    /// Below this a backlog says nothing: it is less than one TLS record.
+    /// Below this a backlog says nothing: it is about one TLS record.
     private static let minimumBytes = 16 * 1024
+    /// Access units that may wait in front of a blocked and of a free link.
+    private static let blockedLimit = 3
+    private static let freeLimit = 8
     /// Mean size of an access unit, in bytes, over about 16 frames.
     private var meanBytes = 0
 
     package init() {}
 
-    package func permits(backlogBytes: Int, backlogCount: Int) -> Bool {
-        if backlogCount < 1 || backlogBytes <= Self.minimumBytes { return true }
-        return backlogCount < 3 && backlogBytes <= meanBytes + meanBytes / 2
+    package func permits(_ backlog: VideoBacklog) -> Bool {
+        if backlog.count < 1 || backlog.bytes <= Self.minimumBytes { return true }
+        if !backlog.isBlocked { return backlog.count < Self.freeLimit }
+        return backlog.count < Self.blockedLimit && backlog.bytes <= meanBytes + meanBytes / 2
     }
 
     package mutating func encoded(bytes: Int) {

@@ -65,8 +65,8 @@ struct OutgoingQueue {
     var isEmpty: Bool { rings.allSatisfy { $0.count == 0 } }
 
     /// Bytes and messages of video that wait here.
-    var videoBacklog: (bytes: Int, count: Int) {
-        var result = (bytes: 0, count: 0)
+    var videoBacklog: VideoBacklog {
+        var result = VideoBacklog()
         for index in rings.indices where videoChannels & 1 << UInt16(index) != 0 {
             result.bytes += rings[index].bytes
             result.count += rings[index].count

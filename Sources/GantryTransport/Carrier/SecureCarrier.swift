@@ -7,7 +7,7 @@ import Glibc
 ///
 /// Sending is possible from any thread and never blocks: messages go into a bounded queue by priority, the I/O thread
 /// encrypts them one fragment at a time when the link has room. Receiving happens on the I/O thread.
-package final class SecureCarrier: @unchecked Sendable {  // `lock`: queue, ending, isOverrun; else: I/O thread.
+package final class SecureCarrier: @unchecked Sendable {  // `lock`: queue, ending, isOverrun, isBlocked; else: I/O thread.
     package struct Configuration {
         package var role: TLSEngine.Role
         package var alpn: String
@@ -48,6 +48,7 @@ package final class SecureCarrier: @unchecked Sendable {  // `lock`: queue, endi
     private var ending = Ending.none
     /// Even control messages have no room any more: the peer takes nothing.
     private var isOverrun = false
+    private var isBlocked = false
     private var thread: NamedThread?
 
     // I/O thread only.
@@ -133,8 +134,14 @@ extension SecureCarrier {
         return isPushed
     }
 
-    /// Video that waits here, in bytes and in access units: what the frame gate looks at.
-    package var videoBacklog: (bytes: Int, count: Int) { lock.withLock { queue.videoBacklog } }
+    /// Video that waits here: what the frame gate looks at.
+    package var videoBacklog: VideoBacklog {
+        lock.withLock {
+            var backlog = queue.videoBacklog
+            backlog.isBlocked = isBlocked
+            return backlog
+        }
+    }
 
     /// Closes the connection, at once or when all that was sent before has left.
     package func close(afterSending: Bool = true) {
@@ -314,10 +321,19 @@ extension SecureCarrier {
                 return false
             }
             switch transfer {
-            case .bytes(let count): outgoingStart += count
-            case .wouldBlock, .endOfFile: return true
+            case .bytes(let count):
+                outgoingStart += count
+                note(blocked: false)
+            case .wouldBlock, .endOfFile:
+                note(blocked: true)
+                return true
             }
         }
+    }
+
+    /// Written on this thread only, so it may look without the lock.
+    private func note(blocked: Bool) {
+        if isBlocked != blocked { lock.withLock { isBlocked = blocked } }
     }
 
     /// The alert or close_notify that TLS still has to say. Waits a moment for room: without it the other end would take

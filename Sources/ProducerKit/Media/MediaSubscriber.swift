@@ -6,7 +6,7 @@ protocol MediaSubscriber: AnyObject, Sendable {
     /// Comes before the first packet of `epoch`.
     func formatChanged(_ format: StreamFormat, epoch: UInt16)
     /// Video that waits to be sent to this receiver.
-    var videoBacklog: (bytes: Int, count: Int) { get }
+    var videoBacklog: VideoBacklog { get }
     /// False when the packet did not fit: it is lost to this receiver.
     func send(_ packet: MediaPacket) -> Bool
 }

@@ -107,8 +107,7 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         try prepareEncoder(for: picture)
         var ready = 0
         for receiver in receivers {
-            let backlog = receiver.subscriber.videoBacklog
-            if gate.permits(backlogBytes: backlog.bytes, backlogCount: backlog.count) { ready += 1 }
+            if gate.permits(receiver.subscriber.videoBacklog) { ready += 1 }
         }
         guard ready > 0, let encoder, let packet = packets.take() else {
             lock.withLock { counters.framesSkipped += 1 }
@@ -137,8 +136,7 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
                 requestKeyFrame()
                 continue
             }
-            let backlog = receiver.subscriber.videoBacklog
-            let permitted = gate.permits(backlogBytes: backlog.bytes, backlogCount: backlog.count)
+            let permitted = gate.permits(receiver.subscriber.videoBacklog)
             receiver.awaitsKeyFrame = !(permitted && receiver.subscriber.send(packet))
         }
     }

@@ -169,7 +169,7 @@ extension ProducerConnection {
             lock.withLock { machine?.formatChanged(Format(channel: channel, epoch: epoch, format: format)) })
     }
 
-    var videoBacklog: (bytes: Int, count: Int) { carrier.videoBacklog }
+    var videoBacklog: VideoBacklog { carrier.videoBacklog }
 
     func send(_ packet: MediaPacket) -> Bool {
         carrier.send(packet, channel: packet.codec.isVideo ? Channels.video : Channels.audio)

@@ -8,19 +8,26 @@ import Testing
 @Suite struct FrameGateTests {
     @Test func anIdleLinkIsAlwaysReady() {
         let gate = FrameGate()
-        #expect(gate.permits(backlogBytes: 0, backlogCount: 0))
+        #expect(gate.permits(VideoBacklog(bytes: 0, count: 0, isBlocked: true)))
         // Less than one TLS record says nothing.
-        #expect(gate.permits(backlogBytes: 16 * 1024, backlogCount: 5))
+        #expect(gate.permits(VideoBacklog(bytes: 16 * 1024, count: 5, isBlocked: true)))
     }
 
     @Test func aBacklogOfMoreThanAFrameAndAHalfStops() {
         var gate = FrameGate()
         gate.encoded(bytes: 20_000)
-        #expect(gate.permits(backlogBytes: 30_000, backlogCount: 2))
-        #expect(!gate.permits(backlogBytes: 30_001, backlogCount: 2))
-        #expect(!gate.permits(backlogBytes: 20_000, backlogCount: 3))
+        #expect(gate.permits(VideoBacklog(bytes: 30_000, count: 2, isBlocked: true)))
+        #expect(!gate.permits(VideoBacklog(bytes: 30_001, count: 2, isBlocked: true)))
+        #expect(!gate.permits(VideoBacklog(bytes: 20_000, count: 3, isBlocked: true)))
         // Nothing whole waits, only the rest of one that is on its way.
-        #expect(gate.permits(backlogBytes: 1_000_000, backlogCount: 0))
+        #expect(gate.permits(VideoBacklog(bytes: 1_000_000, count: 0, isBlocked: true)))
+    }
+
+    @Test func aBusyMachineIsNotASlowLink() {
+        var gate = FrameGate()
+        gate.encoded(bytes: 20_000)
+        #expect(gate.permits(VideoBacklog(bytes: 140_000, count: 7, isBlocked: false)))
+        #expect(!gate.permits(VideoBacklog(bytes: 160_000, count: 8, isBlocked: false)))
     }
 
     @Test func theMeanFollowsSlowly() {
@@ -28,10 +35,10 @@ import Testing
         gate.encoded(bytes: 16_000)
         gate.encoded(bytes: 160_000)
         // 16000 + 144000 / 16 = 25000, and a half more.
-        #expect(gate.permits(backlogBytes: 37_500, backlogCount: 1))
-        #expect(!gate.permits(backlogBytes: 37_501, backlogCount: 1))
+        #expect(gate.permits(VideoBacklog(bytes: 37_500, count: 1, isBlocked: true)))
+        #expect(!gate.permits(VideoBacklog(bytes: 37_501, count: 1, isBlocked: true)))
         for _ in 0..<200 { gate.encoded(bytes: 20_000) }
-        #expect(!gate.permits(backlogBytes: 31_000, backlogCount: 1))
+        #expect(!gate.permits(VideoBacklog(bytes: 31_000, count: 1, isBlocked: true)))
     }
 }
 
