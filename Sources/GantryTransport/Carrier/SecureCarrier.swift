@@ -7,7 +7,8 @@ import Glibc
 ///
 /// Sending is possible from any thread and never blocks: messages go into a bounded queue by priority, the I/O thread
 /// encrypts them one fragment at a time when the link has room. Receiving happens on the I/O thread.
-package final class SecureCarrier: @unchecked Sendable {  // `lock`: queue, ending, isOverrun, isBlocked; else: I/O thread.
+package final class SecureCarrier: @unchecked Sendable {
+    // `lock` guards queue, ending, isOverrun and isBlocked; the rest belongs to the I/O thread.
     package struct Configuration {
         package var role: TLSEngine.Role
         package var alpn: String
