@@ -195,7 +195,7 @@ extension EndToEnd {
             let producer = try await stage.startPattern(["--bitrate", "8M"], size: "640x360")
             let disk = stage.file("disk")
             try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-            let mounted = try await Oracle.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk])
+            let mounted = try await Oracle.run(["mount", "-t", "tmpfs", "-o", "size=192k", "tmpfs", disk])
             guard mounted.status == 0 else { try Test.cancel("this machine does not let root mount a tmpfs") }
             let path = disk + "/take.mp4"
             let studio = try stage.studio(["receive", "--record", path])
