@@ -9,7 +9,7 @@ enum ProducerCommands {
         examples: [
             .init("gantry-producer pair", "pair with the studio whose code you paste"),
             .init("gantry-producer run", "send the test pattern"),
-            .init("gantry-producer run --source clip.mp4", "send a file, in real time"),
+            .init("gantry-producer run clip.mp4", "send a file, in real time"),
         ],
         notes: [CommonOptions.exitStatuses],
         subcommands: [run, pair, devices])
@@ -42,9 +42,10 @@ enum ProducerCommands {
             Option("port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection"),
             Option("duration", short: "d", value: "TIME", help: "Stop after this time, as in 10s or 1m30s."),
         ],
+        positionals: [Positional("SOURCE", help: "The same as --source.", isRequired: false)],
         examples: [
             .init("gantry-producer run", "test pattern and tone, until Ctrl-C"),
-            .init("gantry-producer run --source clip.mp4 --loop", "a file, again and again"),
+            .init("gantry-producer run clip.mp4 --loop", "a file, again and again"),
             .init("ffmpeg -i in.mov -f yuv4mpegpipe - | gantry-producer run -s -", "frames of another program"),
         ])
 

@@ -12,10 +12,6 @@ struct RunCommand {
     private let report: RunReport
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
-        if let extra = arguments.positional(0) {
-            throw GantryError(
-                .invalidArgument, "\(DisplayName(extra).text) is one word too many. A file is named with --source.")
-        }
         duration = try arguments.duration("duration")
         let bitrate = try arguments.bitrate("bitrate", in: 300_000...200_000_000)
         let port = try arguments.port("port", allowsAny: true) ?? Endpoint.defaultPort

@@ -14,7 +14,10 @@ struct SourceFactory {
 
     /// - Throws: what is wrong with the source or with its options.
     init(_ arguments: ParsedArguments) throws(GantryError) {
-        let what = arguments.string("source") ?? "test"
+        if arguments.positional(0) != nil && arguments.has("source") {
+            throw GantryError(.invalidArgument, "The source is named twice: as an argument and with --source.")
+        }
+        let what = arguments.positional(0) ?? arguments.string("source") ?? "test"
         let size = try arguments.size("size")
         let rate = try arguments.rate("fps")
         let hasAudio = arguments.string("audio") != "off"

@@ -41,12 +41,20 @@ import Testing
         for id in 0..<10 as Range<UInt64> {
             #expect(control.connected(id, from: "a", now: at(Int64(id) * 10)) == .admit(evicting: nil))
         }
-        #expect(control.connected(10, from: "b", now: at(500)) == .refuse)
-        #expect(control.connected(11, from: "b", now: at(999)) == .refuse)
+        #expect(control.connected(10, from: "a", now: at(500)) == .refuse)
+        #expect(control.connected(11, from: "a", now: at(999)) == .refuse)
+        // A host that floods does not lock out another.
+        #expect(control.connected(15, from: "b", now: at(999)) == .admit(evicting: nil))
         // The first of them is a second old.
-        #expect(control.connected(12, from: "b", now: at(1000)) == .admit(evicting: nil))
-        #expect(control.connected(13, from: "b", now: at(1001)) == .refuse)
-        #expect(control.connected(14, from: "b", now: at(2500)) == .admit(evicting: nil))
+        #expect(control.connected(12, from: "a", now: at(1000)) == .admit(evicting: nil))
+        #expect(control.connected(13, from: "a", now: at(1001)) == .refuse)
+        #expect(control.connected(14, from: "a", now: at(2500)) == .admit(evicting: nil))
+    }
+
+    @Test func whatIsRememberedOfASecondIsBounded() {
+        var control = AdmissionControl(maximumUnproven: 4, maximumPerHost: 2, maximumPerSecond: 10)
+        let decisions = (0..<1000 as Range<UInt64>).map { control.connected($0, from: "host \($0)", now: at(0)) }
+        #expect(decisions.count { $0 != .refuse } == 256)
     }
 
     @Test func aNewcomerIsAlwaysLetInWhereTheRateAllows() {

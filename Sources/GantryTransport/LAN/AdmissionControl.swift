@@ -1,7 +1,7 @@
 package import GantryCore
 
-/// Decides which connections may wait for their proof of identity: few, few from one address, not too many a second.
-/// The oldest unproven one gives way to a newcomer, so that idle sockets cannot lock out a genuine peer.
+/// Decides which connections may wait for their proof of identity: few, few from one address, not too many a second from
+/// one address. The oldest unproven one gives way to a newcomer, so that idle sockets cannot lock out a genuine peer.
 ///
 /// A pure value; its owner guards it.
 package struct AdmissionControl {
@@ -14,7 +14,9 @@ package struct AdmissionControl {
     private let maximumPerHost: Int
     private let maximumPerSecond: Int
     private var unproven: [Entry] = []
-    private var recent: [MediaTimestamp] = []
+    private var recent: [(host: String, time: MediaTimestamp)] = []
+    /// Connections of one second that are remembered, over all addresses; more are refused.
+    private static let remembered = 256
 
     package init(maximumUnproven: Int = 4, maximumPerHost: Int = 2, maximumPerSecond: Int = 10) {
         self.maximumUnproven = maximumUnproven
@@ -25,14 +27,16 @@ package struct AdmissionControl {
     package enum Decision: Equatable {
         /// Take it in; first close the connection `evicting`, where there is one.
         case admit(evicting: UInt64?)
-        /// Close it at once: too many in this second.
+        /// Close it at once: too many from there in this second.
         case refuse
     }
 
     package mutating func connected(_ id: UInt64, from host: String, now: MediaTimestamp) -> Decision {
-        recent.removeAll { now - $0 >= .seconds(1) }
-        guard recent.count < maximumPerSecond else { return .refuse }
-        recent.append(now)
+        recent.removeAll { now - $0.time >= .seconds(1) }
+        guard recent.count < Self.remembered, recent.count(where: { $0.host == host }) < maximumPerSecond else {
+            return .refuse
+        }
+        recent.append((host, now))
         var evicted: UInt64?
         if unproven.count(where: { $0.host == host }) >= maximumPerHost {
             evicted = remove { $0.host == host }
