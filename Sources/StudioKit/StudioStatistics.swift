@@ -26,6 +26,8 @@ public struct StudioStatistics: Sendable, Equatable {
     /// From the last byte's arrival to decoded.
     public var decodeTime = Percentiles()
     public var audioLatency = Percentiles()
+    /// How much the time from capture to arrival changes from frame to frame (RFC 3550 section 6.4.1).
+    public var jitter = 0
     /// Smallest of the last 16.
     public var roundTrip = 0
 

@@ -38,7 +38,7 @@ enum Summary {
     ) -> [String] {
         var lines = [
             "Decoding, arrival to decoded: \(percentiles(result.decodeTime)).",
-            "Round trip \(Figures.milliseconds(result.roundTrip)) ms. Processor \(Figures.decimal(processor, places: 1)) %.",
+            "Round trip \(Figures.milliseconds(result.roundTrip)) ms, jitter \(Figures.milliseconds(result.jitter)) ms. Processor \(Figures.decimal(processor, places: 1)) %.",
         ]
         if let code = outputs.latency.result {
             lines.append(
@@ -78,7 +78,7 @@ enum Summary {
             number("audioPacketsLost", result.audioPacketsLost), number("width", result.width),
             number("height", result.height), times("latencyMicroseconds", result.latency),
             times("decodeMicroseconds", result.decodeTime), times("audioLatencyMicroseconds", result.audioLatency),
-            number("roundTripMicroseconds", result.roundTrip), .init("cpuPercent", .number(processor)),
+            number("roundTripMicroseconds", result.roundTrip), number("jitterMicroseconds", result.jitter), .init("cpuPercent", .number(processor)),
             .init("cpuSeconds", .number(usage.processorTime.seconds)), number("residentBytes", usage.residentBytes),
         ]
         if let code = outputs.latency.result {

@@ -18,7 +18,6 @@ import Testing
         #expect(try none.bitrate("bitrate", in: 1...2) == nil)
         #expect(try none.duration("duration") == nil)
         #expect(try none.port("port") == nil)
-        #expect(try none.hostPort("to") == nil)
     }
 
     @Test(arguments: ["0": 0, "-7": -7, "007": 7, "100": 100])
@@ -113,32 +112,6 @@ import Testing
             let error = try #require(throws: GantryError.self) { try arguments("--port=\(text)").port("port") }
             #expect(error.message.contains("from 1 to 65535"))
         }
-    }
-
-    @Test(
-        arguments: [
-            ("10.0.0.7:5600", "10.0.0.7", 5600), ("studio.local:1", "studio.local", 1), ("[::1]:5600", "::1", 5600),
-            ("[fe80::1%eth0]:65535", "fe80::1%eth0", 65535), ("küche:80", "küche", 80),
-        ] as [(String, String, UInt16)])
-    func addresses(text: String, host: String, port: UInt16) throws {
-        let address = try arguments("--to=\(text)").hostPort("to")
-        #expect(address == Endpoint(host: host, port: port))
-        #expect(address?.description == text)
-    }
-
-    @Test(arguments: [
-        "", ":", "host", "host:", ":5600", "host:0", "host:65536", "host:-1", "::1:5600", "[::1]", "[::1", "[::1]5600",
-        "[]:1", "[host]:1", "a b:1", "a/b:1", "host:1:2", "host:\u{1B}", "host:٣",
-    ])
-    func addressesRefused(text: String) throws {
-        let error = try #require(throws: GantryError.self) { try arguments("--to=\(text)").hostPort("to") }
-        #expect(error.message.contains("HOST:PORT"))
-    }
-
-    @Test func addressWithoutPortTakesTheDefault() {
-        #expect(Endpoint(text: "studio", defaultPort: 5600) == Endpoint(host: "studio", port: 5600))
-        #expect(Endpoint(text: "[::1]", defaultPort: 5600) == Endpoint(host: "::1", port: 5600))
-        #expect(Endpoint(text: "::1", defaultPort: 5600) == nil)
     }
 
     @Test func errorsShowNoControlCharacters() throws {

@@ -80,11 +80,6 @@ package struct ParsedArguments: Sendable {
         }
     }
 
-    /// An address such as `studio.local:5600`, `10.0.0.7:5600` or `[fe80::1%eth0]:5600`.
-    package func hostPort(_ name: String) throws(GantryError) -> Endpoint? {
-        try value(name, "HOST:PORT, as in 10.0.0.7:5600 or [::1]:5600") { Endpoint(text: $0) }
-    }
-
     /// Runs `parse` over the option's text. For values that have no getter here.
     ///
     /// - Parameter expected: what the option takes, in the words of the error.

@@ -15,8 +15,6 @@ package struct TextStyle: Sendable, Hashable {
         self.init(isEnabled: isatty(descriptor) == 1 && !isPlain)
     }
 
-    package func bold(_ text: String) -> String { wrapped(text, "1") }
-    package func dim(_ text: String) -> String { wrapped(text, "2") }
     package func warning(_ text: String) -> String { wrapped(text, "33") }
     package func error(_ text: String) -> String { wrapped(text, "31") }
 

@@ -9,8 +9,7 @@ package enum Tool {
     package static func run(
         _ root: Command, _ body: (ParsedArguments) throws(GantryError) -> ExitStatus
     ) -> ExitStatus {
-        // A closed pipe is an error of the write, not the end of the process.
-        signal(SIGPIPE, SIG_IGN)
+        SignalWatch.ignoreBrokenPipes()
         var wantsJSON = false
         do throws(GantryError) {
             let parser = CommandLineParser(root, version: GantryVersion.text)

@@ -20,12 +20,8 @@ enum LibAVError {
     static let invalidData = CLibAV_ERROR_INVALIDDATA
     /// Needs more input, or the output must be taken first.
     static let again = CLibAV_ERROR_EAGAIN
-    static let noEntry = CLibAV_ERROR_ENOENT
-    static let noAccess = CLibAV_ERROR_EACCES
-    static let isDirectory = CLibAV_ERROR_EISDIR
     static let noMemory = CLibAV_ERROR_ENOMEM
     static let noSpace = CLibAV_ERROR_ENOSPC
-    static let brokenPipe = CLibAV_ERROR_EPIPE
 }
 
 /// AV_NOPTS_VALUE: a stamp that is not known.

@@ -12,7 +12,10 @@ struct StreamCounter {
     /// A step of more than this is a new beginning of the sequence, not a loss.
     private static let longestGap: UInt32 = 1 << 16
 
-    mutating func add(_ header: MediaHeader, bytes count: Int) {
+    private var spacing = JitterEstimator()
+
+    /// - Parameter arrived: on this machine's clock.
+    mutating func add(_ header: MediaHeader, bytes count: Int, arrived: MediaTimestamp) {
         if let next {
             let gap = header.sequence &- next
             if gap < Self.longestGap { lost += Int(gap) }
@@ -22,7 +25,11 @@ struct StreamCounter {
         bytes += count
         if first == nil { first = header.presentationTime }
         last = header.presentationTime
+        spacing.add(sent: header.captureTime, arrived: arrived)
     }
+
+    /// How much the spacing of packets changes on the way (encoding included), RFC 3550 section 6.4.1.
+    var jitter: MediaDuration { spacing.jitter }
 
     /// From the first stamp to the last.
     var span: MediaDuration { first.map { last - $0 } ?? .zero }

@@ -137,10 +137,10 @@ extension StudioConnection {
             return
         }
         if packet.codec.isVideo {
-            lock.withLock { videoCounter.add(packet.header, bytes: packet.count) }
+            lock.withLock { videoCounter.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime) }
             video?.enqueue(packet)
         } else {
-            lock.withLock { audioCounter.add(packet.header, bytes: packet.count) }
+            lock.withLock { audioCounter.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime) }
             audio?.enqueue(packet)
         }
         for output in session.configuration.packetOutputs { output.receive(packet) }
@@ -262,6 +262,7 @@ extension StudioConnection {
             result.framesPerSecond = videoCounter.packetsPerSecond
             result.videoBitrate = videoCounter.bitrate
             result.mediaSeconds = (videoCounter.received > 0 ? videoCounter : audioCounter).seconds
+            result.jitter = Int(clamping: videoCounter.jitter.microseconds)
             result.audioPacketsReceived = audioCounter.received
             result.audioPacketsLost = audioCounter.lost
             result.audioBytes = audioCounter.bytes

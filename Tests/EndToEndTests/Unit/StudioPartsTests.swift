@@ -50,7 +50,7 @@ import Testing
     @Test func itCountsWhatComesAndWhatIsMissing() {
         var counter = StreamCounter()
         for (sequence, time) in [(5, 0), (6, 100), (9, 400), (10, 500)] as [(UInt32, Int64)] {
-            counter.add(header(sequence, time), bytes: 1000)
+            counter.add(header(sequence, time), bytes: 1000, arrived: .init(microseconds: 0))
         }
         #expect(counter.received == 4)
         #expect(counter.lost == 2)
@@ -62,18 +62,18 @@ import Testing
 
     @Test func theNumberWrapsAroundWithoutALoss() {
         var counter = StreamCounter()
-        counter.add(header(.max - 1, 0), bytes: 1)
-        counter.add(header(.max, 10), bytes: 1)
-        counter.add(header(0, 20), bytes: 1)
-        counter.add(header(2, 30), bytes: 1)
+        counter.add(header(.max - 1, 0), bytes: 1, arrived: .init(microseconds: 0))
+        counter.add(header(.max, 10), bytes: 1, arrived: .init(microseconds: 0))
+        counter.add(header(0, 20), bytes: 1, arrived: .init(microseconds: 0))
+        counter.add(header(2, 30), bytes: 1, arrived: .init(microseconds: 0))
         #expect(counter.lost == 1)
     }
 
     @Test func aNewBeginningIsNoLoss() {
         var counter = StreamCounter()
-        counter.add(header(500_000, 0), bytes: 1)
-        counter.add(header(0, 10), bytes: 1)
-        counter.add(header(1, 20), bytes: 1)
+        counter.add(header(500_000, 0), bytes: 1, arrived: .init(microseconds: 0))
+        counter.add(header(0, 10), bytes: 1, arrived: .init(microseconds: 0))
+        counter.add(header(1, 20), bytes: 1, arrived: .init(microseconds: 0))
         #expect(counter.lost == 0)
         #expect(counter.received == 3)
     }
@@ -81,11 +81,11 @@ import Testing
     @Test func nothingIsDividedByZero() {
         var counter = StreamCounter()
         #expect(counter.packetsPerSecond == 0)
-        counter.add(header(0, 5), bytes: 1)
+        counter.add(header(0, 5), bytes: 1, arrived: .init(microseconds: 0))
         #expect(counter.packetsPerSecond == 0)
         #expect(counter.bitrate == 0)
         // Stamps that run backwards.
-        counter.add(header(1, 0), bytes: 1)
+        counter.add(header(1, 0), bytes: 1, arrived: .init(microseconds: 0))
         #expect(counter.packetsPerSecond == 0)
     }
 }
