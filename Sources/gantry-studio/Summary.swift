@@ -38,7 +38,8 @@ enum Summary {
     ) -> [String] {
         var lines = [
             "Decoding, arrival to decoded: \(percentiles(result.decodeTime)).",
-            "Round trip \(Figures.milliseconds(result.roundTrip)) ms, jitter \(Figures.milliseconds(result.jitter)) ms. Processor \(Figures.decimal(processor, places: 1)) %.",
+            "Round trip \(Figures.milliseconds(result.roundTrip)) ms, jitter \(Figures.milliseconds(result.jitter)) ms. "
+                + "Processor \(Figures.decimal(processor, places: 1)) %.",
         ]
         if let code = outputs.latency.result {
             lines.append(
