@@ -79,8 +79,9 @@ enum Summary {
             number("audioPacketsLost", result.audioPacketsLost), number("width", result.width),
             number("height", result.height), times("latencyMicroseconds", result.latency),
             times("decodeMicroseconds", result.decodeTime), times("audioLatencyMicroseconds", result.audioLatency),
-            number("roundTripMicroseconds", result.roundTrip), number("jitterMicroseconds", result.jitter), .init("cpuPercent", .number(processor)),
-            .init("cpuSeconds", .number(usage.processorTime.seconds)), number("residentBytes", usage.residentBytes),
+            number("roundTripMicroseconds", result.roundTrip), number("jitterMicroseconds", result.jitter),
+            .init("cpuPercent", .number(processor)), .init("cpuSeconds", .number(usage.processorTime.seconds)),
+            number("residentBytes", usage.residentBytes),
         ]
         if let code = outputs.latency.result {
             fields.append(
