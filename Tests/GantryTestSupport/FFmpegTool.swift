@@ -1,20 +1,11 @@
 package import Foundation
 
-/// ffmpeg and ffprobe as makers of clips and as independent judges of what we make. The process runs on a Dispatch
-/// thread, never on the cooperative pool.
+/// ffmpeg and ffprobe as makers of clips and as independent judges of what we make.
 package enum FFmpegTool {
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
-    }
-
     /// Runs `arguments[0]` from the search path and returns its standard output; throws when its status is not 0.
     @discardableResult
     package static func run(_ arguments: [String], input: Data? = nil) async throws -> Data {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try runBlocking(arguments, input: input) })
-            }
-        }
+        try await Oracle.check(arguments, input: input).output
     }
 
     /// `ffmpeg` quiet, without a terminal, overwriting its output.
@@ -37,53 +28,4 @@ package enum FFmpegTool {
         }
         return values
     }
-
-    private static func runBlocking(_ arguments: [String], input: Data?) throws -> Data {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        let (output, errors, feed) = (Pipe(), Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        if input == nil { process.standardInput = FileHandle.nullDevice } else { process.standardInput = feed }
-        try process.run()
-        if let input {
-            let handle = feed.fileHandleForWriting
-            DispatchQueue.global().async {
-                try? handle.write(contentsOf: input)
-                try? handle.close()
-            }
-        }
-        let text = ErrorText()
-        let group = DispatchGroup()
-        DispatchQueue.global().async(group: group) { text.data = errors.fileHandleForReading.readDataToEndOfFile() }
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        group.wait()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Failure(
-                description: "\(arguments.joined(separator: " ")): status \(process.terminationStatus): "
-                    + String(decoding: text.data, as: UTF8.self))
-        }
-        return data
-    }
-
-    // Written by one Dispatch thread, read after the group's wait.
-    private final class ErrorText: @unchecked Sendable {
-        var data = Data()
-    }
-}
-
-/// A folder of its own under /tmp, removed with the object.
-package final class ScratchFolder: Sendable {
-    package let path: String
-
-    package init() throws {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("gantry-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    package func file(_ name: String) -> String { path + "/" + name }
 }

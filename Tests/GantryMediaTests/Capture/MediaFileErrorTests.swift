@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func whatIsNoMediaFileIsNamedAtOnce() throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         func write(_ name: String, _ data: Data) throws -> String {
             try data.write(to: URL(fileURLWithPath: folder.file(name)))
             return folder.file(name)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func unknownCodecIsNamed() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await MediaFileSourceTests.make(folder.file("a.mov"), MediaFileSourceTests.x264 + ["-an"])
         var data = try Data(contentsOf: URL(fileURLWithPath: folder.file("a.mov")))
         // The name of the codec in the sample description, and what is inside it.
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func truncatedFilesPlayWhatIsThere() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await FFmpegTool.ffmpeg([
             "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=30:duration=4", "-c:v", "libx264", "-pix_fmt", "yuv420p",
             "-movflags", "+faststart", folder.file("a.mp4"),
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: ["a.ts", "a.mkv", "a.avi"]) func damagedFilesDoNotStopThePlayer(name: String) async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await MediaFileSourceTests.make(
             folder.file(name), MediaFileSourceTests.x264 + ["-c:a", "mp2", "-g", "5"])
         var data = try Data(contentsOf: URL(fileURLWithPath: folder.file(name)))
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func stopBeforeAndDuringARunEndsIt() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await MediaFileSourceTests.make(folder.file("a.mp4"), MediaFileSourceTests.x264 + ["-c:a", "aac"])
         let early = try MediaFileSource(url: folder.file("a.mp4"))
         early.stop()

@@ -80,7 +80,7 @@ import Testing
     ]
 
     @Test(arguments: clips) func everyKindOfFilePlaysWhole(clip: Clip) async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await Self.make(folder.file(clip.name), clip.arguments, rate: clip.rate, size: clip.size)
         var path = folder.file(clip.name)
         if clip.turns {
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func rotationTurnsThePixelsClockwise() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         // Left half white, right half black.
         try await FFmpegTool.ffmpeg([
             "-f", "lavfi", "-i", "color=black:size=320x180:rate=30:duration=0.2", "-vf",
@@ -151,7 +151,7 @@ import Testing
         (["-c:v", "mjpeg", "-pix_fmt", "yuvj422p", "-q:v", "2"], 3),
         (["-c:v", "libx264", "-pix_fmt", "yuv444p10le"], 3),
     ]) func picturesAreWhatFFmpegDecodes(arguments: [String], tolerance: Int) async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         let path = folder.file("a.mkv")
         try await Self.make(path, arguments)
         let (_, sink, _) = try await Self.play(path, keep: 10)
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func soundAloneAndPictureAlonePlay() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await Self.make(folder.file("v.mp4"), Self.x264 + ["-an"])
         try await Self.make(folder.file("a.ogg"), ["-vn", "-c:a", "libvorbis"])
         let (video, videoSink, _) = try await Self.play(folder.file("v.mp4"))
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func variableFrameRateIsKept() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         let path = folder.file("vfr.mkv")
         // Every second picture of the first half is left out.
         try await Self.make(
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test func sizeAndRateCanBeChosen() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await Self.make(folder.file("a.mp4"), Self.x264)
         let options = MediaFileOptions(
             size: .init(width: 160, height: 160), frameRate: FrameRate(10), isPaced: false)
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test(arguments: ["a.mp4", "a.mkv", "a.ts", "a.mov"]) func loopGoesOnWithoutAGap(name: String) async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await Self.make(folder.file(name), Self.x264 + ["-c:a", name == "a.mov" ? "pcm_s16le" : "aac"])
         let source = try MediaFileSource(
             url: folder.file(name), options: MediaFileOptions(loops: true, isPaced: false))
@@ -232,7 +232,7 @@ import Testing
     }
 
     @Test func playsInRealTimeWithSoundInStep() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         try await Self.make(folder.file("a.mp4"), Self.x264 + ["-c:a", "aac"])
         let source = try MediaFileSource(url: folder.file("a.mp4"))
         let sink = CollectingSink()

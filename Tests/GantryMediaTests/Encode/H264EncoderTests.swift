@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func streamIsWhatFFprobeExpects() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         let encoder = try H264Encoder(configuration: Self.configuration())
         let packet = MediaPacket()
         var stream = Data()
@@ -171,7 +171,7 @@ import Testing
     /// A picture full of movement and grain, at the default bitrate. (The bar for a real clip is 35 dB; generated noise is
     /// harder than that, so its strength here is that of a good camera.)
     @Test func defaultBitrateGives35Decibels() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TestFolder()
         let (width, height, count) = (640, 360, 45)
         try await FFmpegTool.ffmpeg([
             "-f", "lavfi", "-i", "mandelbrot=size=\(width)x\(height):rate=30:start_scale=0.5,noise=alls=3:allf=t",
