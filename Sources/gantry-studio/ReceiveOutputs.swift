@@ -64,6 +64,14 @@ struct ReceiveOutputs {
             ("wav", configuration.wantsAudio, "--no-audio"), ("y4m", configuration.wantsVideo, "--no-video"),
             ("snapshot", configuration.wantsVideo, "--no-video"),
         ]
+        var seen: [String: String] = [:]
+        for option in ["record", "ts", "y4m", "wav", "snapshot"] {
+            guard let path = arguments.string(option), path != "-" else { continue }
+            if let other = seen.updateValue(option, forKey: path), OutputPath.isRegularFile(path) {
+                throw GantryError(
+                    .invalidArgument, "--\(other) and --\(option) name the same file. Give each a file of its own.")
+            }
+        }
         for need in needs where arguments.has(need.option) && !need.isThere {
             throw GantryError(.invalidArgument, "--\(need.option) does not go with \(need.opposite).")
         }

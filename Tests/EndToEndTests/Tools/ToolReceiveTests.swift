@@ -87,6 +87,34 @@ extension EndToEnd {
             #expect(try String(contentsOfFile: taken, encoding: .utf8) == "precious")
         }
 
+        @Test func oneFileForTwoOutputsIsRefused() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let path = stage.file("take.mp4")
+            try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+            let end = try await stage.studio(["receive", "--record", path, "--ts", path, "--force"], json: false).end()
+            expectFailure(end, status: 2, saying: ["--record and --ts", "same file"])
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+        }
+
+        /// Nobody reads the pipe, and nobody closes it.
+        @Test func aReaderThatStandsStillDoesNotHoldUpTheEnd() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern()
+            let path = stage.file("take.mp4")
+            let studio = try stage.studio(
+                ["receive", "--y4m", "-", "--record", path, "-d", "500ms"], json: false, output: .pipe)
+            let end = try await studio.end()
+            #expect(end.status == 4, "\(end.errorText)")
+            #expect(end.errorText.contains("Nobody reads standard output"), "\(end.errorText)")
+            #expect(try await Judge.complaints(path) == "")
+            #expect(try await Judge.probe(path).frames >= 10)
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+            try studio.reader?.close()
+        }
+
         @Test func anExistingFileIsOverwrittenWithForce() async throws {
             let stage = try ToolStage()
             try await stage.pair()
