@@ -97,6 +97,19 @@ extension EndToEnd {
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
         }
 
+        @Test func anOutputThatGotNothingIsTold() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern(["--audio", "off"])
+            let path = stage.file("take.wav")
+            let end = try await stage.studio(["receive", "--wav", path, "-d", "300ms"], json: false).end()
+            #expect(end.status == 0, "\(end.errorText)")
+            #expect(end.outputText.contains("No sound came: nothing was written to \(path)."), "\(end.outputText)")
+            #expect(!FileManager.default.fileExists(atPath: path))
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+        }
+
         /// Nobody reads the pipe, and nobody closes it.
         @Test func aReaderThatStandsStillDoesNotHoldUpTheEnd() async throws {
             let stage = try ToolStage()
