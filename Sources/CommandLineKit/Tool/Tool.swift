@@ -9,6 +9,7 @@ package enum Tool {
     package static func run(
         _ root: Command, _ body: (ParsedArguments) throws(GantryError) -> ExitStatus
     ) -> ExitStatus {
+        StandardStreams.fillClosed()
         // A closed pipe is an error of the write, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         var wantsJSON = false

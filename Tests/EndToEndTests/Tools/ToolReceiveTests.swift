@@ -110,6 +110,28 @@ extension EndToEnd {
             #expect(try await producer.end().status == 0)
         }
 
+        /// The numbers of closed streams must not go to files and sockets: what is said would be written into those.
+        @Test func closedStandardStreamsAreNotUsedForAnythingElse() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern()
+            let path = stage.file("take.mp4")
+            let closed = try ToolRun([
+                "sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh", ToolRun.folder + "/gantry-studio", "--state-dir",
+                stage.file("studio"), "receive", "--record", path, "-d", "500ms",
+            ])
+            #expect(try await closed.end().status == 0)
+            #expect(try await Judge.complaints(path) == "")
+            let output = try await ToolRun.run([
+                "sh", "-c", "exec \"$@\" >&-", "sh", ToolRun.folder + "/gantry-studio", "--state-dir",
+                stage.file("studio"), "receive", "--ts", "-", "-d", "500ms",
+            ])
+            #expect(output.status == 4)
+            #expect(output.errorText.contains("Bad file descriptor"), "\(output.errorText)")
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+        }
+
         /// Nobody reads the pipe, and nobody closes it.
         @Test func aReaderThatStandsStillDoesNotHoldUpTheEnd() async throws {
             let stage = try ToolStage()
