@@ -22,7 +22,7 @@ struct PairCommand {
         input = try Self.input(arguments)
         controller = try ProducerController(
             configuration: ProducerConfiguration(
-                name: arguments.string("name"), port: port, stateDirectory: arguments.string("state-dir")))
+                name: try arguments.displayName("name"), port: port, stateDirectory: arguments.string("state-dir")))
     }
 
     private static func input(_ arguments: ParsedArguments) throws(GantryError) -> Input {
@@ -31,6 +31,9 @@ struct PairCommand {
         case (0, _, let path?): return .image(path)
         case (0, _, nil): return .question
         case (1, "-", nil): return .standardInput
+        case (1, "-", _):
+            throw GantryError(
+                .invalidArgument, "The code comes from standard input (-) or from a picture (--image), not from both.")
         default:
             throw GantryError(
                 .invalidArgument,

@@ -71,7 +71,7 @@ enum ProducerCommands {
         ],
         notes: [
             "A code cannot be given as an argument: other users would see it in the list of processes.",
-            "The code holds for ten minutes at most, and pairing takes at most 30 seconds.",
+            "A code holds for two minutes, then the studio shows another one. Pairing takes at most 30 seconds.",
         ])
 
     static let devices = DevicesCommand.table(peer: "studio", tool: "gantry-producer")

@@ -20,7 +20,7 @@ struct RunCommand {
         let info = input.source.info
         controller = try ProducerController(
             configuration: ProducerConfiguration(
-                name: arguments.string("name"), port: port, stateDirectory: arguments.string("state-dir"),
+                name: try arguments.displayName("name"), port: port, stateDirectory: arguments.string("state-dir"),
                 video: info.video.map {
                     .init(
                         frameRate: $0.frameRate, bitrate: bitrate, sourceName: input.label,

@@ -1,6 +1,7 @@
 import CommandLineKit
 import GantryCore
 import GantryMedia
+import GantryPlatform
 import Glibc
 
 /// The source that the command line asks for, opened.
@@ -34,6 +35,12 @@ struct SourceFactory {
         case "-":
             for option in ["size", "fps", "loop"] where arguments.has(option) {
                 throw Self.useless("--\(option)", with: "standard input. Let the program that writes the frames do it")
+            }
+            if StandardStreams.isInputTerminal {
+                throw GantryError(
+                    .invalidArgument,
+                    "Standard input is a terminal. Pipe pictures into it: "
+                        + "ffmpeg -i INPUT -pix_fmt yuv420p -f yuv4mpegpipe - | gantry-producer run -s -")
             }
             source = try Y4MSource(descriptor: STDIN_FILENO)
             label = "standard input"

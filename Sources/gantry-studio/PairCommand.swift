@@ -25,7 +25,7 @@ struct PairCommand {
         }
         controller = try StudioController(
             configuration: StudioConfiguration(
-                name: arguments.string("name"), stateDirectory: arguments.string("state-dir")))
+                name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir")))
         pairing = try controller.beginPairing(
             address: arguments.string("address"), port: try arguments.port("port", allowsAny: true) ?? 0,
             duration: duration)

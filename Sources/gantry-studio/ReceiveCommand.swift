@@ -21,7 +21,7 @@ struct ReceiveCommand {
         }
         controller = try StudioController(
             configuration: StudioConfiguration(
-                name: arguments.string("name"), stateDirectory: arguments.string("state-dir")))
+                name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir")))
         target = try controller.target(arguments.positional(0))
         let state = ReceiveState()
         self.state = state

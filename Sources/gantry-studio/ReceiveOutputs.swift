@@ -12,6 +12,8 @@ struct ReceiveOutputs {
     let usesStandardOutput: Bool
     let recordingPath: String?
     let snapshotPath: String?
+    private let y4mPath: String?
+    private let wavPath: String?
     private let recording: MuxOutput?
 
     /// - Throws: what is wrong with a path, before anything is connected.
@@ -27,6 +29,8 @@ struct ReceiveOutputs {
         usesStandardOutput = !onStandardOutput.isEmpty
         recordingPath = arguments.string("record")
         snapshotPath = arguments.string("snapshot")
+        y4mPath = arguments.string("y4m")
+        wavPath = arguments.string("wav")
         var configuration = StudioSessionConfiguration()
         configuration.duration = try arguments.duration("duration")
         configuration.wantsVideo = !arguments.has("no-video")
@@ -64,6 +68,14 @@ struct ReceiveOutputs {
             ("wav", configuration.wantsAudio, "--no-audio"), ("y4m", configuration.wantsVideo, "--no-video"),
             ("snapshot", configuration.wantsVideo, "--no-video"),
         ]
+        var seen: [String: String] = [:]
+        for option in ["record", "ts", "y4m", "wav", "snapshot"] {
+            guard let path = arguments.string(option), path != "-" else { continue }
+            if let other = seen.updateValue(option, forKey: path), OutputPath.isRegularFile(path) {
+                throw GantryError(
+                    .invalidArgument, "--\(other) and --\(option) name the same file. Give each a file of its own.")
+            }
+        }
         for need in needs where arguments.has(need.option) && !need.isThere {
             throw GantryError(.invalidArgument, "--\(need.option) does not go with \(need.opposite).")
         }
@@ -71,6 +83,19 @@ struct ReceiveOutputs {
 
     /// Packet outputs are finished by the session; nothing is left to do for a session that never began.
     func finish() { for output in configuration.packetOutputs { output.finish() } }
+
+    /// A line for each output that was asked for and got nothing: a source without a picture, or without sound.
+    func unwritten(_ result: StudioStatistics) -> [String] {
+        let missing: [(paths: [String], what: String)] = [
+            (result.framesReceived == 0 ? [y4mPath, snapshotPath].compactMap { $0 } : [], "picture"),
+            (result.audioPacketsReceived == 0 ? [wavPath].compactMap { $0 } : [], "sound"),
+        ]
+        return missing.flatMap { missing in
+            missing.paths.map { path in
+                "No \(missing.what) came: nothing was written to \(path == "-" ? "standard output" : path)."
+            }
+        }
+    }
 
     /// What was recorded; nil without a recording, or when nothing came.
     var recorded: RecordingSummary? { recording?.summary }

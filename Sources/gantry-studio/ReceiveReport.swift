@@ -54,6 +54,12 @@ final class ReceiveReport: Sendable {
 
     func progress(_ now: StudioStatistics) {
         guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
+        guard now.framesReceived > 0 else {
+            return status.show(
+                "\(Figures.decimal(now.mediaSeconds, places: 1)) s · sound, \(now.audioPacketsReceived) packets · lost "
+                    + "\(now.audioPacketsLost)",
+                isWarning: now.audioPacketsLost > 0)
+        }
         status.show(
             "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
                 + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "

@@ -27,6 +27,7 @@ enum Summary {
             lines.append(
                 "Recorded \(recorded.frames) frames, \(seconds) s, in \(recorded.paths.joined(separator: ", ")).")
         }
+        if !failed { lines += outputs.unwritten(result) }
         if outputs.recordingDropped > 0 && !failed {
             lines.append("The disk was too slow: \(outputs.recordingDropped) packets are missing in the recording.")
         }

@@ -67,8 +67,15 @@ package struct ParsedArguments: Sendable {
 
     /// A span of time such as `10`, `10s`, `1.5s`, `1m30s`, `2h`, `500ms`; more than zero.
     package func duration(_ name: String) throws(GantryError) -> MediaDuration? {
-        try value(name, "a time, as in 10s, 1m30s, 2h or 500ms") {
+        try value(name, "a time of more than zero and at most 1000 hours, as in 10s, 1m30s, 2h or 500ms") {
             MediaDuration(text: $0).flatMap { $0 > .zero ? $0 : nil }
+        }
+    }
+
+    /// A name that others show.
+    package func displayName(_ name: String) throws(GantryError) -> String? {
+        try value(name, "a name with at least one character that can be seen") {
+            DisplayName.sanitized($0, graphemes: 1, bytes: DisplayName.maximumBytes).isEmpty ? nil : $0
         }
     }
 

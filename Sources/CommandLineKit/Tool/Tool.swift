@@ -9,6 +9,7 @@ package enum Tool {
     package static func run(
         _ root: Command, _ body: (ParsedArguments) throws(GantryError) -> ExitStatus
     ) -> ExitStatus {
+        StandardStreams.fillClosed()
         SignalWatch.ignoreBrokenPipes()
         var wantsJSON = false
         do throws(GantryError) {

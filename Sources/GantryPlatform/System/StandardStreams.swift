@@ -5,6 +5,15 @@ package enum StandardStreams {
     package static func writeOutput(_ text: String) { write(text, to: STDOUT_FILENO) }
     package static func writeError(_ text: String) { write(text, to: STDERR_FILENO) }
 
+    /// Puts something in the place of a standard stream that is closed (`>&-`): otherwise the next file or socket gets
+    /// its number, and text goes into that. Reading gives the end, writing fails with EBADF. Before anything is opened.
+    package static func fillClosed() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
+            // The kernel gives the lowest number that is free: this one.
+            _ = open("/dev/null", O_RDONLY)
+        }
+    }
+
     package static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Writes all to `descriptor`; gives up in silence when nobody reads any more.

@@ -27,6 +27,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private var connections: [UInt64: ProducerConnection] = [:]
     private var nextID: UInt64 = 0
     private var isStopping = false
+    /// Set once in `start`, before anyone connects.
+    private var removals: RemovalWatch?
 
     init(
         configuration: ProducerConfiguration, identity: Identity, store: DeviceStore, name: DisplayName,
@@ -64,12 +66,18 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     func start() throws(GantryError) {
         try video?.start()
         try audio?.start()
+        let removals = RemovalWatch(
+            store, connected: { [weak self] in self?.activePeers.map(\.keyID) ?? [] },
+            removed: { [weak self] in self?.disconnect($0) })
+        try removals.start()
+        self.removals = removals
         try listener.start(threadName: "producer-listen") { [self] link, host in accept(link, from: host) }
     }
 
     func stop() {
         lock.withLock { isStopping = true }
         listener.stop()
+        removals?.stop()
         // Pipelines first: what they still have goes out before the goodbye.
         video?.stop()
         audio?.stop()

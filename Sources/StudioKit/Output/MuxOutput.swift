@@ -24,7 +24,7 @@ package final class MuxOutput: PacketOutput, Sendable {
     ) throws(GantryError) -> MuxOutput {
         _ = try Container.ofRecording(path)
         try OutputPath.check(path, overwrite: overwrite)
-        return try MuxOutput("recorder", wantsRegularKeyFrames: true, failed: failed) {
+        return try MuxOutput("recorder", path: path, wantsRegularKeyFrames: true, failed: failed) {
             video, audio throws(GantryError) in
             try RecordingWriter(path: path, video: video, audio: audio, overwrite: overwrite)
         }
@@ -37,7 +37,7 @@ package final class MuxOutput: PacketOutput, Sendable {
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) -> MuxOutput {
         try OutputPath.check(path, overwrite: overwrite)
-        return try MuxOutput("ts-output", wantsRegularKeyFrames: true, failed: failed) {
+        return try MuxOutput("ts-output", path: path, wantsRegularKeyFrames: true, failed: failed) {
             video, audio throws(GantryError) in
             try TransportStreamWriter(
                 output: OutputFile(path: path, overwrite: overwrite), video: video, audio: audio)
@@ -45,12 +45,13 @@ package final class MuxOutput: PacketOutput, Sendable {
     }
 
     private init(
-        _ name: String, wantsRegularKeyFrames: Bool, failed: @escaping @Sendable (GantryError) -> Void,
+        _ name: String, path: String, wantsRegularKeyFrames: Bool, failed: @escaping @Sendable (GantryError) -> Void,
         open: @escaping @Sendable (VideoStreamFormat?, AudioStreamFormat?) throws(GantryError) -> any PacketWriter
     ) throws(GantryError) {
         self.wantsRegularKeyFrames = wantsRegularKeyFrames
         let state = state
-        thread = try OutputThread(name, capacity: Self.capacity, failed: failed) { queue throws(GantryError) in
+        thread = try OutputThread(name, path: path, capacity: Self.capacity, failed: failed) {
+            queue throws(GantryError) in
             try Self.write(queue, state, open)
         }
     }

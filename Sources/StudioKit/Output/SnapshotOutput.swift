@@ -21,7 +21,7 @@ package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `stat
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
         try OutputPath.check(path, overwrite: overwrite)
-        thread = try OutputThread("snapshot", capacity: 1, failed: failed) { queue throws(GantryError) in
+        thread = try OutputThread("snapshot", path: path, capacity: 1, failed: failed) { queue throws(GantryError) in
             guard let picture = queue.pop() else { return }
             try PNGSnapshot.write(picture, to: path, overwrite: overwrite)
         }

@@ -11,7 +11,8 @@ package final class WAVOutput: AudioOutput, Sendable {
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
         try OutputPath.check(path, overwrite: overwrite)
-        thread = try OutputThread("wav-output", capacity: 24, failed: failed) { queue throws(GantryError) in
+        thread = try OutputThread("wav-output", path: path, capacity: 24, failed: failed) {
+            queue throws(GantryError) in
             guard let first = queue.pop() else { return }
             // Opened only now: without a connection an older file stays as it is.
             let writer = try WAVWriter(output: OutputFile(path: path, overwrite: overwrite))

@@ -12,8 +12,9 @@ package final class Y4MOutput: VideoOutput, Sendable {
     ) throws(GantryError) {
         try OutputPath.check(path, overwrite: overwrite)
         // A file takes what a stalled disk holds back for a moment; in a pipe the newest picture counts.
-        thread = try OutputThread("y4m-output", capacity: OutputPath.isRegularFile(path) ? 6 : 1, failed: failed) {
-            queue throws(GantryError) in
+        thread = try OutputThread(
+            "y4m-output", path: path, capacity: OutputPath.isRegularFile(path) ? 6 : 1, failed: failed
+        ) { queue throws(GantryError) in
             guard let first = queue.pop() else { return }
             // Opened only now: without a connection an older file stays as it is.
             let file = try OutputFile(path: path, overwrite: overwrite)

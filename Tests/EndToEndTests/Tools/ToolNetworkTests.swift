@@ -43,6 +43,27 @@ extension EndToEnd {
             #expect(try await producer.end().status == 0)
         }
 
+        /// Another process removes it: the producer that runs notices by the store.
+        @Test func aStudioThatIsRemovedWhileItReceivesIsSentAway() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern()
+            let path = stage.file("take.mkv")
+            let studio = try await stage.startReceiving(["Camera", "--record", path])
+            let list = try await stage.producer(["devices", "list"]).end()
+            let name = try #require(jsonLine(list.lines.first ?? "").flatMap { Self.firstName($0) })
+            // A change that is no removal ends nothing.
+            #expect(try await stage.producer(["devices", "rename", name, "Attic"]).end().status == 0)
+            #expect(try await stage.producer(["devices", "remove", "Attic"]).end().status == 0)
+            let end = try await studio.end()
+            #expect(end.status == 6, "\(end.errorText)")
+            #expect(end.errorText.contains("Pair again"), "\(end.errorText)")
+            #expect(try await Judge.complaints(path) == "")
+            try await producer.line(containing: "\"disconnected\"")
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+        }
+
         private static func firstName(_ line: [String: Any]) -> String? {
             if let name = line["name"] as? String { return name }
             return (line["devices"] as? [[String: Any]])?.first?["name"] as? String

@@ -67,6 +67,14 @@ extension EndToEnd {
             #expect(!state.errorText.contains("BBBB"))
         }
 
+        @Test func whatDoesNotGoTogetherIsToldForWhatItIs() async throws {
+            let stage = try ToolStage()
+            let both = try await Self.pair(stage, ["pair", "-", "--image", "code.png"])
+            expectFailure(both, status: 2, saying: ["not from both"])
+            let nameless = try await Self.pair(stage, ["pair", "-", "--name", " \u{200B}"])
+            expectFailure(nameless, status: 2, saying: ["--name", "that can be seen"])
+        }
+
         @Test func aPictureWithoutACodeIsToldSo() async throws {
             let stage = try ToolStage()
             let path = stage.file("grey.png")

@@ -87,6 +87,69 @@ extension EndToEnd {
             #expect(try String(contentsOfFile: taken, encoding: .utf8) == "precious")
         }
 
+        @Test func oneFileForTwoOutputsIsRefused() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let path = stage.file("take.mp4")
+            try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
+            let end = try await stage.studio(["receive", "--record", path, "--ts", path, "--force"], json: false).end()
+            expectFailure(end, status: 2, saying: ["--record and --ts", "same file"])
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+        }
+
+        @Test func anOutputThatGotNothingIsTold() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern(["--audio", "off"])
+            let path = stage.file("take.wav")
+            let end = try await stage.studio(["receive", "--wav", path, "-d", "300ms"], json: false).end()
+            #expect(end.status == 0, "\(end.errorText)")
+            #expect(end.outputText.contains("No sound came: nothing was written to \(path)."), "\(end.outputText)")
+            #expect(!FileManager.default.fileExists(atPath: path))
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+        }
+
+        /// The numbers of closed streams must not go to files and sockets: what is said would be written into those.
+        @Test func closedStandardStreamsAreNotUsedForAnythingElse() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern()
+            let path = stage.file("take.mp4")
+            let closed = try ToolRun([
+                "sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh", ToolRun.folder + "/gantry-studio", "--state-dir",
+                stage.file("studio"), "receive", "--record", path, "-d", "500ms",
+            ])
+            #expect(try await closed.end().status == 0)
+            #expect(try await Judge.complaints(path) == "")
+            let output = try await ToolRun.run([
+                "sh", "-c", "exec \"$@\" >&-", "sh", ToolRun.folder + "/gantry-studio", "--state-dir",
+                stage.file("studio"), "receive", "--ts", "-", "-d", "500ms",
+            ])
+            #expect(output.status == 4)
+            #expect(output.errorText.contains("Bad file descriptor"), "\(output.errorText)")
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+        }
+
+        /// Nobody reads the pipe, and nobody closes it.
+        @Test func aReaderThatStandsStillDoesNotHoldUpTheEnd() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern()
+            let path = stage.file("take.mp4")
+            let studio = try stage.studio(
+                ["receive", "--y4m", "-", "--record", path, "-d", "500ms"], json: false, output: .pipe)
+            let end = try await studio.end()
+            #expect(end.status == 4, "\(end.errorText)")
+            #expect(end.errorText.contains("Nobody reads standard output"), "\(end.errorText)")
+            #expect(try await Judge.complaints(path) == "")
+            #expect(try await Judge.probe(path).frames >= 10)
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+            try studio.reader?.close()
+        }
+
         @Test func anExistingFileIsOverwrittenWithForce() async throws {
             let stage = try ToolStage()
             try await stage.pair()

@@ -1,0 +1,74 @@
+import GantryCore
+import GantryPlatform
+import GantryTrust
+
+/// Ends the sessions of devices that another process has removed: the command line shares the store with us.
+final class RemovalWatch: @unchecked Sendable {  // `isStopping` is guarded by `condition`; `thread` is set in `start`.
+    /// How often the store is asked whether it has changed: a removal counts within a second.
+    private static let interval = MediaDuration.milliseconds(500)
+
+    private let store: DeviceStore
+    private let connected: @Sendable () -> [KeyID]
+    private let removed: @Sendable (KeyID) -> Void
+    private let condition = Condition()
+    private var isStopping = false
+    private var thread: NamedThread?
+
+    /// - Parameters:
+    ///   - connected: the devices that have a session now.
+    ///   - removed: called on the watch's thread for each of them that is in the store no more.
+    init(
+        _ store: DeviceStore, connected: @escaping @Sendable () -> [KeyID],
+        removed: @escaping @Sendable (KeyID) -> Void
+    ) {
+        self.store = store
+        self.connected = connected
+        self.removed = removed
+    }
+
+    func start() throws(GantryError) {
+        thread = try NamedThread("producer-trust") { [self] in run() }
+    }
+
+    /// Ends the thread and waits for it.
+    func stop() {
+        condition.withLock {
+            isStopping = true
+            condition.broadcast()
+        }
+        thread?.join()
+    }
+
+    private func run() {
+        var checked: (peers: [KeyID], change: Int64) = ([], 0)
+        while waitForTurn() {
+            let peers = connected()
+            guard !peers.isEmpty else { continue }
+            let now = (peers: peers, change: store.changeCounter)
+            // Who has come since may have been removed after its handshake: looked at as well.
+            if now == checked { continue }
+            for peer in peers where isRemoved(peer) { removed(peer) }
+            checked = now
+        }
+    }
+
+    /// A store that cannot be read says nothing: a full disk must not end what runs.
+    private func isRemoved(_ peer: KeyID) -> Bool {
+        do throws(GantryError) {
+            return try store.device(keyID: peer) == nil
+        } catch {
+            return false
+        }
+    }
+
+    /// False when it is time to end.
+    private func waitForTurn() -> Bool {
+        let deadline = MonotonicClock.now() + Self.interval
+        return condition.withLock {
+            while !isStopping {
+                if !condition.wait(until: deadline) { return true }
+            }
+            return false
+        }
+    }
+}
