@@ -1,6 +1,7 @@
 import GantryCore
 import GantryMedia
 import GantryPlatform
+import GantryTransport
 import Synchronization
 
 /// Takes the newest picture, encodes it once, and hands the access unit to every receiver.
@@ -10,7 +11,10 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     private let settings: ProducerConfiguration.VideoSettings
     private let events: @Sendable (ProducerEvent) -> Void
     private let slot = LatestSlot<Picture>()
-    private let packets = ReusePool<MediaPacket>(capacity: 48) { MediaPacket(capacity: 64 * 1024) }
+    /// More than the queues of all connections hold together: a studio that takes nothing never starves the others.
+    private let packets = ReusePool<MediaPacket>(
+        capacity: ProducerServer.maximumSessions * SecureCarrier.videoQueueCapacity + 16
+    ) { MediaPacket(capacity: 64 * 1024) }
     private let subscribers = SubscriberList()
     private let keyFrameWanted = Atomic<Bool>(false)
     private var thread: NamedThread?
