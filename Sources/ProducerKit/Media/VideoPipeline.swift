@@ -32,6 +32,8 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     private var sequence: UInt32 = 0
     private var epoch: UInt16 = 0
     private var hasFailed = false
+    /// Requests before this time wait: whatever studios ask for, key frames stay this far apart.
+    private var nextKeyFrame = MediaTimestamp(microseconds: 0)
 
     init(settings: ProducerConfiguration.VideoSettings, events: @escaping @Sendable (ProducerEvent) -> Void) {
         self.settings = settings
@@ -117,9 +119,10 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
             lock.withLock { counters.framesSkipped += 1 }
             return
         }
-        let forceKey = keyFrameWanted.exchange(false, ordering: .relaxed)
         let start = MonotonicClock.now()
+        let forceKey = start >= nextKeyFrame && keyFrameWanted.exchange(false, ordering: .relaxed)
         try encoder.encode(picture, forceKey: forceKey, into: packet)
+        if packet.header.isKey { nextKeyFrame = start + SessionLimits.keyFrameInterval }
         packet.arrivalTime = MonotonicClock.now()
         packet.duration = settings.frameRate.frameDuration
         packet.header.sequence = sequence
