@@ -281,11 +281,12 @@ import Testing
     @Test func aThreadThatWasNeverFedEndsWithItsOwner() async throws {
         let hasEnded = Watched(false)
         do {
-            let output = try OutputThread<Int>("test-output", capacity: 1, failed: { _ in }) {
-                queue throws(GantryError) in
-                _ = queue.pop()
-                hasEnded.change { $0 = true }
-            }
+            let output = try OutputThread<Int>(
+                "test-output", capacity: 1, failed: { _ in },
+                body: { queue throws(GantryError) in
+                    _ = queue.pop()
+                    hasEnded.change { $0 = true }
+                })
             #expect(!hasEnded.value)
             withExtendedLifetime(output) {}
         }
