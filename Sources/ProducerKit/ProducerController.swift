@@ -64,6 +64,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
             try server.start()
         } catch {
             lock.withLock { self.server = nil }
+            // What had begun by then.
+            server.stop()
             throw error
         }
         continuation.yield(.started(port: server.port))

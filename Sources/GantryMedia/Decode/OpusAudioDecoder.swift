@@ -45,7 +45,7 @@ package final class OpusAudioDecoder {
         let lost = lostPackets(before: packet.header.sequence)
         for index in 0..<lost {
             let back = Int64(lost - index) * Int64(samplesPerPacket) * 1_000_000 / Int64(AudioBlock.sampleRate)
-            conceal(at: start - .microseconds(back), deliver)
+            conceal(at: start - .microseconds(back), packet, deliver)
         }
         guard let block = pool.take() else {
             droppedCount &+= 1
@@ -58,10 +58,11 @@ package final class OpusAudioDecoder {
         let count =
             packet.codec == .opus && size > 0
             ? opus_decode_float(decoder, bytes, size, samples, CInt(block.capacity), 0) : -1
-        guard count > 0 else { return conceal(at: start, deliver) }
+        guard count > 0 else { return conceal(at: start, packet, deliver) }
         samplesPerPacket = count
         block.count = Int(count)
         block.presentationTime = start
+        block.arrivalTime = packet.arrivalTime
         deliver(block)
     }
 
@@ -71,7 +72,7 @@ package final class OpusAudioDecoder {
         COpus_decoder_reset(decoder)
     }
 
-    private func conceal(at time: MediaTimestamp, _ deliver: (AudioBlock) -> Void) {
+    private func conceal(at time: MediaTimestamp, _ packet: MediaPacket, _ deliver: (AudioBlock) -> Void) {
         guard let block = pool.take(), let samples = block.samples.baseAddress else {
             droppedCount &+= 1
             return
@@ -81,6 +82,7 @@ package final class OpusAudioDecoder {
         concealedCount &+= 1
         block.count = Int(count)
         block.presentationTime = time
+        block.arrivalTime = packet.arrivalTime
         deliver(block)
     }
 

@@ -13,6 +13,8 @@ package final class AudioBlock: @unchecked Sendable {  // Written by its one own
     package var count = 0
     /// Of the first sample, on the producer's clock.
     package var presentationTime = MediaTimestamp(microseconds: 0)
+    /// Receiver only: when the packet it came from had arrived, on this machine's clock. 0 where that is not known.
+    package var arrivalTime = MediaTimestamp(microseconds: 0)
     /// `capacity` × 2 floats, left then right.
     package let samples: UnsafeMutableBufferPointer<Float>
 

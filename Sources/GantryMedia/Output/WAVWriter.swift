@@ -13,6 +13,8 @@ package final class WAVWriter {
     /// Stamp of sample 0.
     private var origin: MediaTimestamp?
     private var mendedAt: Int64 = 0
+    /// When the first block arrived.
+    private var firstArrival: MediaTimestamp?
     /// 16-bit samples on their way out; used again.
     private let buffer: UnsafeMutableBufferPointer<Int16>
 
@@ -21,6 +23,8 @@ package final class WAVWriter {
     private static let tolerance = MediaDuration.milliseconds(20)
     /// A longer gap is a new beginning (the producer's clock jumped), not silence.
     private static let longestGap = MediaDuration.seconds(3600)
+    /// What delay and a faster clock may put into the file beyond the time that has passed here.
+    private static let ahead = MediaDuration.seconds(60)
     private static let headerSize: Int64 = 44
 
     /// Writes the header.
@@ -44,7 +48,7 @@ package final class WAVWriter {
         if let origin {
             let end = origin + .microseconds(sampleCount * 1_000_000 / Self.rate)
             let gap = block.presentationTime - end
-            if gap > Self.longestGap || gap < .zero - Self.longestGap {
+            if gap > Self.longestGap || gap < .zero - Self.longestGap || !hasPassed(block.presentationTime, block) {
                 self.origin = origin + gap
             } else if gap > Self.tolerance {
                 try writeSilence(Self.samples(in: gap))
@@ -54,12 +58,20 @@ package final class WAVWriter {
         } else {
             origin = block.presentationTime
         }
+        if firstArrival == nil { firstArrival = block.arrivalTime }
         try writeSamples(of: block, from: skipped)
         if sampleCount - mendedAt >= Self.rate { try mendHeader() }
     }
 
     /// Mends the header for the last time. Nothing may be written afterwards.
     package func finish() throws(GantryError) { try mendHeader() }
+
+    /// Whether so much time has passed here since the first block that the file may reach `time`. Stamps of a peer that
+    /// run ahead of the clock would fill the disk with silence.
+    private func hasPassed(_ time: MediaTimestamp, _ block: AudioBlock) -> Bool {
+        guard let origin, let firstArrival, block.arrivalTime.microseconds > 0 else { return true }
+        return time - origin <= block.arrivalTime - firstArrival + Self.ahead
+    }
 
     private func writeSamples(of block: AudioBlock, from start: Int) throws(GantryError) {
         var next = start * AudioBlock.channels

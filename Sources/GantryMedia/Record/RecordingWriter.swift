@@ -24,6 +24,8 @@ package final class RecordingWriter {
     private var summary = RecordingSummary()
     private var failure: GantryError?
     private var isFinished = false
+    /// Of one recording: a producer that changes its picture all the time must not fill the folder.
+    private static let maximumFiles = 256
 
     /// Opens the file.
     ///
@@ -148,6 +150,12 @@ package final class RecordingWriter {
             output = first
             firstOutput = nil
         } else {
+            guard summary.paths.count < Self.maximumFiles else {
+                throw GantryError(
+                    .outputFailed,
+                    "The picture has changed its size \(Self.maximumFiles) times: the recording ends. Fix the size at "
+                        + "the producer with --size.")
+            }
             let next = numbered(summary.paths.count + 1)
             output = try OutputFile(path: next, overwrite: overwrite)
             summary.paths.append(next)

@@ -19,7 +19,7 @@ package final class MediaPacket: @unchecked Sendable {  // Written by its one ow
     private var capacity: Int
 
     /// Bytes that a packet keeps for the next one; an access unit of 25 Mbit/s at 30 frames a second has 100 KB.
-    private static let keptCapacity = 512 * 1024
+    package static let keptCapacity = 512 * 1024
     private let initialCapacity: Int
 
     package init(capacity: Int = 32 * 1024) {

@@ -5,9 +5,11 @@ import Glibc
 /// A thread with a name that `top -H` and debuggers show (at most 15 bytes), which must be joined.
 ///
 /// The body runs once on the new thread. Stopping it is its owner's business: wake what it blocks on, then `join()`.
-package final class NamedThread: @unchecked Sendable {  // `thread` and `body` are guarded by `lock`.
-    private let lock = Lock()
+package final class NamedThread: @unchecked Sendable {  // What varies is guarded by `state`.
+    private let state = Condition()
     private var thread: pthread_t?
+    private var isJoining = false
+    private var isJoined = false
     private let name: String
     /// Let go when it has run: what it captures does not live as long as this object.
     private var body: (@Sendable () -> Void)?
@@ -27,31 +29,40 @@ package final class NamedThread: @unchecked Sendable {  // `thread` and `body` a
                 .general, "No thread could be started for \(name). Close other programs and try again.",
                 cause: SystemError(errno: status, during: "pthread_create").description)
         }
-        lock.withLock { thread = handle }
+        state.withLock { thread = handle }
     }
 
     fileprivate func run() {
         pthread_setname_np(pthread_self(), name)
-        let body = lock.withLock { () -> (@Sendable () -> Void)? in
+        let body = state.withLock { () -> (@Sendable () -> Void)? in
             defer { self.body = nil }
             return self.body
         }
         body?()
     }
 
-    /// Waits until the body has returned. Calling it again, or on the thread itself, does nothing.
+    /// Waits until the body has returned, whoever else waits as well. On the thread itself it does nothing.
     package func join() {
-        let handle = lock.withLock { () -> pthread_t? in
-            defer { if thread.map({ pthread_equal($0, pthread_self()) == 0 }) ?? false { thread = nil } }
-            return thread
+        let handle = state.withLock { () -> pthread_t? in
+            guard !isJoined, let thread, pthread_equal(thread, pthread_self()) == 0 else { return nil }
+            if !isJoining {
+                isJoining = true
+                return thread
+            }
+            while !isJoined { state.wait() }
+            return nil
         }
-        guard let handle, pthread_equal(handle, pthread_self()) == 0 else { return }
+        guard let handle else { return }
         pthread_join(handle, nil)
+        state.withLock {
+            isJoined = true
+            state.broadcast()
+        }
     }
 
     deinit {
         // Never joined: let the system clean up at the thread's end.
-        if let thread { pthread_detach(thread) }
+        if let thread, !isJoining { pthread_detach(thread) }
     }
 }
 

@@ -57,8 +57,8 @@ struct OutgoingQueue {
     private static func capacity(_ trafficClass: SendScheduler.TrafficClass) -> Int {
         switch trafficClass {
         case .control: 256
-        case .audio, .data: 64
-        case .video: 32
+        case .audio, .data: SecureCarrier.audioQueueCapacity
+        case .video: SecureCarrier.videoQueueCapacity
         }
     }
 

@@ -33,6 +33,10 @@ package final class SecureCarrier: @unchecked Sendable {
         }
     }
 
+    /// Packets of one channel that may wait to be sent.
+    package static let audioQueueCapacity = 64
+    package static let videoQueueCapacity = 32
+
     private enum Ending {
         case none
         /// Send what waits, then close.
@@ -54,9 +58,9 @@ package final class SecureCarrier: @unchecked Sendable {
 
     // I/O thread only.
     private var decoder: FrameDecoder
-    private let incoming = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
-    private let plain = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
-    private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
+    private let incoming: UnsafeMutableRawBufferPointer
+    private let plain: UnsafeMutableRawBufferPointer
+    private let outgoing: UnsafeMutableRawBufferPointer
     private var outgoingStart = 0
     private var outgoingEnd = 0
     private var isEstablished = false
@@ -76,6 +80,10 @@ package final class SecureCarrier: @unchecked Sendable {
         wake = try EventDescriptor()
         engine = try TLSEngine(
             role: configuration.role, identity: identity, alpn: configuration.alpn, verifier: verifier)
+        // After everything that throws: there is no deinit then.
+        incoming = .allocate(byteCount: 64 * 1024, alignment: 16)
+        plain = .allocate(byteCount: 16 * 1024, alignment: 16)
+        outgoing = .allocate(byteCount: 32 * 1024, alignment: 16)
     }
 
     deinit {

@@ -1,6 +1,7 @@
 import GantryCore
 import GantryMedia
 import GantryPlatform
+import GantryTransport
 
 /// Collects PCM into packets, encodes them as Opus and hands them to every receiver.
 ///
@@ -8,7 +9,10 @@ import GantryPlatform
 final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; encoder state: encoding thread.
     /// About one second of 10 ms blocks; more means that the machine is stuck, and the oldest sound goes.
     private let queue = BoundedQueue<AudioBlock>(capacity: 100)
-    private let packets = ReusePool<MediaPacket>(capacity: 160) { MediaPacket(capacity: 1500) }
+    /// More than the queues of all connections hold together: a studio that takes nothing never starves the others.
+    private let packets = ReusePool<MediaPacket>(
+        capacity: ProducerServer.maximumSessions * SecureCarrier.audioQueueCapacity + 16
+    ) { MediaPacket(capacity: 1500) }
     private let subscribers = SubscriberList()
     private let encoder: OpusAudioEncoder
     private let format: AudioStreamFormat

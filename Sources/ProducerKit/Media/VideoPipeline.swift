@@ -1,6 +1,7 @@
 import GantryCore
 import GantryMedia
 import GantryPlatform
+import GantryTransport
 import Synchronization
 
 /// Takes the newest picture, encodes it once, and hands the access unit to every receiver.
@@ -10,7 +11,10 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     private let settings: ProducerConfiguration.VideoSettings
     private let events: @Sendable (ProducerEvent) -> Void
     private let slot = LatestSlot<Picture>()
-    private let packets = ReusePool<MediaPacket>(capacity: 48) { MediaPacket(capacity: 64 * 1024) }
+    /// More than the queues of all connections hold together: a studio that takes nothing never starves the others.
+    private let packets = ReusePool<MediaPacket>(
+        capacity: ProducerServer.maximumSessions * SecureCarrier.videoQueueCapacity + 16
+    ) { MediaPacket(capacity: 64 * 1024) }
     private let subscribers = SubscriberList()
     private let keyFrameWanted = Atomic<Bool>(false)
     private var thread: NamedThread?
@@ -28,6 +32,8 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     private var sequence: UInt32 = 0
     private var epoch: UInt16 = 0
     private var hasFailed = false
+    /// Requests before this time wait: whatever studios ask for, key frames stay this far apart.
+    private var nextKeyFrame = MediaTimestamp(microseconds: 0)
 
     init(settings: ProducerConfiguration.VideoSettings, events: @escaping @Sendable (ProducerEvent) -> Void) {
         self.settings = settings
@@ -113,9 +119,10 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
             lock.withLock { counters.framesSkipped += 1 }
             return
         }
-        let forceKey = keyFrameWanted.exchange(false, ordering: .relaxed)
         let start = MonotonicClock.now()
+        let forceKey = start >= nextKeyFrame && keyFrameWanted.exchange(false, ordering: .relaxed)
         try encoder.encode(picture, forceKey: forceKey, into: packet)
+        if packet.header.isKey { nextKeyFrame = start + SessionLimits.keyFrameInterval }
         packet.arrivalTime = MonotonicClock.now()
         packet.duration = settings.frameRate.frameDuration
         packet.header.sequence = sequence

@@ -18,6 +18,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     private var outcome: Result<PairedDevice, GantryError>?
     /// The connection that TLS has let in.
     private var active: (carrier: SecureCarrier, peer: CarrierPeer)?
+    /// The connection that is being made, from before its TLS handshake on.
+    private var dialled: SecureCarrier?
 
     /// - Throws: `pairingCodeOwn`, `noStudioAnswered` for a code without an address.
     init(
@@ -61,6 +63,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     func cancel() {
         cancelling.signal()
         perform(state.withLock { machine.cancelled() })
+        // The other end may hold up the handshake. After it, this changes nothing: the connection is ending already.
+        state.withLock { dialled }?.close()
     }
 
     private func attempt(until deadline: MediaTimestamp) {
@@ -77,6 +81,11 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
                         role: .server, alpn: WireLimits.pairingProtocolName,
                         exporterLabel: PairingLimits.exporterLabel, phase: .pairing, threadName: "producer-pair-io")
                 ) { $0 == studio ? .trusted : .unknown }
+                let isWanted = state.withLock {
+                    dialled = carrier
+                    return outcome == nil
+                }
+                guard isWanted else { return }
                 try carrier.start(handler: ProducerPairingConnection(pairing: self, carrier: carrier))
                 carrier.join()
             } catch {

@@ -20,7 +20,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
 
     private var receiver = ControlReceiver()
     private var end: SessionEnd?
-    private var nextStatistics = MediaTimestamp(microseconds: 0)
+    private var nextSecond = MediaTimestamp(microseconds: 0)
 
     init(server: ProducerServer, link: SocketLink, id: UInt64) throws(GantryError) {
         self.server = server
@@ -45,6 +45,9 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         guard let actions = lock.withLock({ machine?.closeRequested(reason: reason) }) else { return abort() }
         perform(actions)
     }
+
+    /// Whose key TLS has proved; nil before that.
+    var provenKeyID: KeyID? { lock.withLock { peer?.keyID } }
 
     /// Who receives; nil before START and after the end.
     var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
@@ -76,6 +79,9 @@ extension ProducerConnection {
     func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
         let now = MonotonicClock.now()
         lock.withLock { machine?.bytesReceived(now: now) }
+        guard !chunk.type.isMedia else {
+            throw GantryError(.protocolError, "The studio sends media, which only a producer does. Update both ends.")
+        }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
             perform(lock.withLock { machine?.received(message, now: now) })
         }
@@ -85,14 +91,21 @@ extension ProducerConnection {
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
-        guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
-        if now >= nextStatistics {
-            nextStatistics = now + .seconds(1)
-            // Asks every connection, this one too: not under the lock.
-            let message = server.statisticsMessage
-            perform(lock.withLock { machine?.messageOffered(.stats(message)) })
+        if now >= nextSecond {
+            nextSecond = now + .seconds(1)
+            secondPassed()
         }
-        return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics) }
+        return lock.withLock { machine?.nextDeadline }.map { min($0, nextSecond) }
+    }
+
+    private func secondPassed() {
+        guard let peer = lock.withLock({ peer }) else { return }
+        // Removed since TLS let it in, here or by another process.
+        if case .revoked = server.store.trust(of: peer.keyID) { return close(.unpaired) }
+        guard activePeer != nil else { return }
+        // Asks every connection, this one too: not under the lock.
+        let message = server.statisticsMessage
+        perform(lock.withLock { machine?.messageOffered(.stats(message)) })
     }
 
     func carrierClosed(_ error: GantryError?) {
@@ -135,7 +148,7 @@ extension ProducerConnection {
     }
 
     private func decide() {
-        guard !server.isFull else {
+        guard server.takesSession(id) else {
             return perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 5000) })
         }
         perform(

@@ -25,6 +25,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private let lock = Lock()
     private var admission = AdmissionControl()
     private var connections: [UInt64: ProducerConnection] = [:]
+    /// The connections that were let in, also those that have not asked for media yet.
+    private var sessions: Set<UInt64> = []
     private var nextID: UInt64 = 0
     private var isStopping = false
     /// Set once in `start`, before anyone connects.
@@ -136,6 +138,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     func ended(_ id: UInt64) {
         lock.withLock {
             connections[id] = nil
+            sessions.remove(id)
             admission.settled(id)
         }
     }
@@ -154,11 +157,19 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
             ])
     }
 
-    var isFull: Bool { activePeers.count >= Self.maximumSessions }
+    /// Whether there is room for one more session; then it counts until `ended`.
+    func takesSession(_ id: UInt64) -> Bool {
+        lock.withLock {
+            guard sessions.count < Self.maximumSessions else { return false }
+            sessions.insert(id)
+            return true
+        }
+    }
 
+    /// START: the channels replace those of the one before.
     func subscribe(_ connection: ProducerConnection, to channels: [UInt16]) {
-        if channels.contains(Channels.audio) { audio?.add(connection) }
-        if channels.contains(Channels.video) { video?.add(connection) }
+        if channels.contains(Channels.audio) { audio?.add(connection) } else { audio?.remove(connection) }
+        if channels.contains(Channels.video) { video?.add(connection) } else { video?.remove(connection) }
     }
 
     func unsubscribe(_ connection: ProducerConnection) {
@@ -168,9 +179,9 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     func requestKeyFrame() { video?.requestKeyFrame() }
 
-    /// Ends the session of a device that was removed.
+    /// Ends the connections of a device that was removed, also those that have not asked for media yet.
     func disconnect(_ keyID: KeyID) {
-        let open = lock.withLock { connections.values.filter { $0.activePeer?.keyID == keyID } }
+        let open = lock.withLock { connections.values.filter { $0.provenKeyID == keyID } }
         for connection in open { connection.close(.unpaired) }
     }
 }

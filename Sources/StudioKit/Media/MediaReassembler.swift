@@ -5,7 +5,7 @@ import GantryPlatform
 ///
 /// A class: changing a value inside a dictionary takes three pieces of heap memory each time.
 final class MediaReassembler {
-    private let codec: MediaCodec
+    let codec: MediaCodec
     private let pool: ReusePool<MediaPacket>
     private var prefix = MediaPrefixReader()
     private var packet: MediaPacket?
@@ -27,6 +27,15 @@ final class MediaReassembler {
             if packet == nil { droppedCount += 1 }
         }
         let payload = try prefix.consume(chunk)
+        if let small = packet, small.count <= MediaPacket.keptCapacity,
+            small.count + payload.count > MediaPacket.keptCapacity
+        {
+            // Out of the ordinary: in memory of its own, which goes with it. The pool would keep it in each of its
+            // packets, and there are hundreds.
+            let large = MediaPacket(capacity: 2 * MediaPacket.keptCapacity)
+            large.append(small.bytes)
+            packet = large
+        }
         packet?.append(payload)
         guard chunk.endsMessage else { return nil }
         guard let header = prefix.prefix else {

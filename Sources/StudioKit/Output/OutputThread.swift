@@ -38,6 +38,9 @@ final class OutputThread<Item: Sendable>: @unchecked Sendable {  // `thread` is 
         }
     }
 
+    /// Nothing will come any more: an output that no session ever fed must not leave a thread behind.
+    deinit { queue.close() }
+
     /// Lets the body work off what waits, and waits for its end.
     ///
     /// A file gets all the time that its disk needs. A pipe whose reader stands still (or never came) is given up: the

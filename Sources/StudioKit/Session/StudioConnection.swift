@@ -232,6 +232,13 @@ extension StudioConnection {
     }
 
     private func formatChanged(_ format: Format) {
+        let codec =
+            switch format.format {
+            case .video(let video): video.codec
+            case .audio(let audio): audio.codec
+            }
+        // What was not asked for is not received: outputs must not wait for it.
+        guard assemblers[format.channel]?.codec == codec else { return }
         if case .video(let video) = format.format { self.video?.formatChanged(video) }
         for output in session.configuration.packetOutputs {
             output.formatChanged(format.format, epoch: format.epoch)

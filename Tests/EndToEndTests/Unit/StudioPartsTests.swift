@@ -1,5 +1,6 @@
 import GantryMedia
 import GantryPlatform
+import GantryTestSupport
 import Testing
 
 @testable import GantryCore
@@ -152,6 +153,27 @@ import Testing
         #expect(error?.code == .protocolError)
     }
 
+    /// What a packet out of the ordinary takes goes with it: the pool holds hundreds, each of which could be such a one.
+    @Test func largePacketsDoNotStayInThePool() throws {
+        let pool = ReusePool<MediaPacket>(capacity: 200) { MediaPacket() }
+        var reassembler = MediaReassembler(codec: .h264, pool: pool)
+        var held: [MediaPacket] = []
+        for _ in 0..<200 { held.append(try #require(try Self.feed(&reassembler, Self.message([1]), pieces: 100))) }
+        held = []
+        let payload = (0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let message = Self.message(payload)
+        let before = ProcessUsage.current.residentBytes
+        for number in 0..<200 {
+            let packet = try #require(try Self.feed(&reassembler, message, pieces: 16_000))
+            #expect(packet.count == payload.count)
+            #expect(packet.header.sequence == 7)
+            if number == 0 { #expect(Array(packet.bytes) == payload) }
+        }
+        // 800 MB otherwise.
+        #expect(ProcessUsage.current.residentBytes - before < 160 << 20)
+        #expect(reassembler.droppedCount == 0)
+    }
+
     @Test func memoryIsUsedAgainAndBounded() throws {
         let pool = ReusePool<MediaPacket>(capacity: 2) { MediaPacket() }
         var reassembler = MediaReassembler(codec: .h264, pool: pool)
@@ -251,5 +273,23 @@ import Testing
         let skew = try #require(meter.median)
         #expect(skew.count == 1)
         #expect(abs(skew.microseconds - 10_000) <= 1000)
+    }
+}
+
+@Suite struct OutputThreadTests {
+    /// An output of a session that never began.
+    @Test func aThreadThatWasNeverFedEndsWithItsOwner() async throws {
+        let hasEnded = Watched(false)
+        do {
+            let output = try OutputThread<Int>(
+                "test-output", capacity: 1, failed: { _ in },
+                body: { queue throws(GantryError) in
+                    _ = queue.pop()
+                    hasEnded.change { $0 = true }
+                })
+            #expect(!hasEnded.value)
+            withExtendedLifetime(output) {}
+        }
+        #expect(try await hasEnded.wait { $0 })
     }
 }

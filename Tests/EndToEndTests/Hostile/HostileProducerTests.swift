@@ -1,0 +1,360 @@
+import Foundation
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import GantryTestSupport
+import GantryTransport
+import GantryTrust
+import ProducerKit
+import StudioKit
+import Testing
+
+extension EndToEnd {
+    /// A producer that is paired, and hostile: the studio ends the session in order, with every output attached.
+    @Suite struct HostileProducerTests {
+        /// A studio, and the key and port of the hostile producer.
+        private final class Trap: Sendable {
+            let stage: Stage
+            let identity: Identity
+            private let listener: TCPListener
+            private let links = Watched<[SocketLink]>([])
+
+            init() async throws {
+                stage = try Stage()
+                try await stage.pair()
+                try await stage.stop()
+                identity = try Identity.loadOrCreate(in: try StateFolder.open(stage.file("producer")))
+                listener = try TCPListener(port: 0)
+                try listener.start(threadName: "test-listen") { [links] link, _ in links.change { $0.append(link) } }
+            }
+
+            deinit { listener.stop() }
+
+            /// Every output there is, in files of that name.
+            func outputs(_ name: String) throws -> StudioSessionConfiguration {
+                let failed: @Sendable (GantryError) -> Void = { _ in }
+                var configuration = StudioSessionConfiguration()
+                configuration.packetOutputs = [
+                    try MuxOutput.recording(path: stage.file(name + ".mp4"), overwrite: true, failed: failed),
+                    try MuxOutput.recording(path: stage.file(name + ".mkv"), overwrite: true, failed: failed),
+                    try MuxOutput.transportStream(path: stage.file(name + ".ts"), overwrite: true, failed: failed),
+                ]
+                configuration.videoOutputs = [
+                    try SnapshotOutput(path: stage.file(name + ".png"), overwrite: true, failed: failed),
+                    try Y4MOutput(path: stage.file(name + ".y4m"), overwrite: true, failed: failed), LatencyMeter(),
+                ]
+                let skew = SkewMeter()
+                configuration.videoOutputs.append(skew)
+                configuration.audioOutputs = [
+                    try WAVOutput(path: stage.file(name + ".wav"), overwrite: true, failed: failed), skew,
+                ]
+                return configuration
+            }
+
+            /// One session in which the producer does `attack`, as far as TLS lets it. Gives the session when it has
+            /// ended.
+            func session(
+                _ configuration: StudioSessionConfiguration, cutAfter budget: Int? = nil,
+                _ attack: @escaping @Sendable (HostilePeer) throws -> Void
+            ) async throws -> SessionRun {
+                let run = try SessionRun(
+                    stage.studio.makeSession(
+                        ProducerTarget(endpoint: Endpoint(host: "127.0.0.1", port: listener.port)),
+                        configuration: configuration))
+                #expect(try await links.wait { !$0.isEmpty })
+                let links = links
+                let identity = identity
+                try await onThread {
+                    guard let link = links.value.last else { return }
+                    links.change { $0 = [] }
+                    let peer = try HostilePeer(.server, over: link, identity: identity, cutAfter: budget)
+                    do {
+                        try peer.handshake()
+                        try attack(peer)
+                    } catch {
+                        // Closed by the studio, or cut.
+                    }
+                }
+                run.session.close()
+                try await run.end()
+                return run
+            }
+
+            /// A session with a producer in order: after all that came before.
+            func servesTheGenuineOne() async throws {
+                let stage = stage
+                try await onThread { try stage.producer.start() }
+                let run = try await stage.connect()
+                async let end = SourceRun(stage.producer).play(try TestPatternSource.small(seconds: 2))
+                #expect(try await run.state.wait { $0.hasFrame || $0.isEnded })
+                _ = try await end
+                #expect(try await run.close() == nil)
+                #expect(run.session.statistics.framesDecoded > 0)
+                try await stage.stop()
+            }
+        }
+
+        /// HELLO, ACCEPT, and both formats.
+        private static func begin(_ peer: HostilePeer, _ media: [CodedMedia.AccessUnit] = []) throws {
+            _ = try peer.receive(wait: 2000)
+            try peer.send(HostileMessages.hello)
+            try peer.send(HostileMessages.accept)
+            _ = try peer.receive(wait: 2000)
+            try peer.send(HostileMessages.videoFormat(parameterSets: media.first?.parameterSets ?? []))
+            try peer.send(HostileMessages.audioFormat())
+        }
+
+        @Test func whateverAProducerSaysTheStudioGoesOn() async throws {
+            let trap = try await Trap()
+            for seed in 1...24 as ClosedRange<UInt64> {
+                _ = try await trap.session(try trap.outputs("fuzz")) { peer in
+                    var messages = HostileMessages(seed: seed)
+                    if seed % 4 == 1 { _ = try peer.receive(wait: 100) }
+                    if seed % 4 == 2 { try peer.send(HostileMessages.hello) }
+                    if seed % 4 > 2 || seed % 4 == 0 { try Self.begin(peer) }
+                    for _ in 0..<150 {
+                        try peer.send(messages.next())
+                        _ = try peer.receive()
+                    }
+                    if seed % 3 == 0 { try peer.send(.bye(Bye(reason: .normal))) }
+                }
+            }
+            try await trap.servesTheGenuineOne()
+        }
+
+        /// Media alone, within the protocol, but damaged in every way, with stamps from everywhere.
+        @Test func damagedMediaHarmsNothing() async throws {
+            let trap = try await Trap()
+            let pictures = try CodedMedia.pictures(width: 320, height: 180, count: 20)
+            let sound = try CodedMedia.sound(count: 20)
+            for seed in 1...10 as ClosedRange<UInt64> {
+                let run = try await trap.session(try trap.outputs("damaged")) { peer in
+                    var messages = HostileMessages(seed: seed)
+                    try Self.begin(peer, pictures)
+                    var sequence: UInt32 = seed == 1 ? .max - 10 : 0
+                    for index in 0..<120 {
+                        var unit = pictures[index % pictures.count]
+                        var packet = sound[index % sound.count]
+                        if messages.below(3) == 0 {
+                            var bytes = unit.bytes
+                            for _ in 0...messages.below(20) { bytes[messages.below(bytes.count)] ^= 0x41 }
+                            if messages.below(4) == 0 { bytes = Array(bytes.prefix(messages.below(bytes.count))) }
+                            unit = .init(bytes: bytes, isKey: unit.isKey, parameterSets: [])
+                        }
+                        if messages.below(3) == 0 { packet = messages.bytes(messages.below(60)) }
+                        var header = messages.header()
+                        if messages.below(8) > 0 { header.sequence = sequence }
+                        if messages.below(3) > 0 {
+                            header.presentationTime = MediaTimestamp(microseconds: Int64(index) * 33_333)
+                        }
+                        header.isKey = unit.isKey || messages.below(10) == 0
+                        try peer.send(HostilePeer.media(.video, unit.bytes, channel: 1, header: header))
+                        try peer.send(HostilePeer.media(.audio, packet, channel: 2, header: header))
+                        sequence &+= 1
+                        _ = try peer.receive()
+                    }
+                    try peer.send(.bye(Bye(reason: .normal)))
+                    #expect(peer.isClosed(within: 5000))
+                }
+                #expect(run.session.statistics.framesReceived == 120)
+                // What a tool prints of it.
+                _ = "\(run.session.statistics)"
+            }
+            try await trap.servesTheGenuineOne()
+        }
+
+        /// Sizes, rates, rotations and parameter sets that no producer has, another size with each picture.
+        @Test func formatsMayChangeWithEveryPicture() async throws {
+            let trap = try await Trap()
+            let sizes = [(16, 16), (8192, 16), (16, 8192), (320, 180), (18, 34), (1280, 720)]
+            let units = try sizes.map { ($0, try CodedMedia.pictures(width: $0.0, height: $0.1, count: 1)[0]) }
+            let run = try await trap.session(try trap.outputs("formats")) { peer in
+                try Self.begin(peer)
+                var messages = HostileMessages(seed: 7)
+                for index in 0..<60 {
+                    let (size, unit) = units[index % units.count]
+                    let rates = [FrameRate(1000, 1), FrameRate(1, 60), FrameRate(.max, .max), FrameRate(30000, 1001)]
+                    let isOdd = messages.below(3) == 0
+                    try peer.send(
+                        HostileMessages.videoFormat(
+                            width: isOdd ? 8192 : size.0, height: isOdd ? 1 : size.1, epoch: UInt16(index),
+                            rate: rates[index % rates.count] ?? .fps30, rotation: [0, 90, 180, 270][index % 4],
+                            parameterSets: messages.below(2) == 0
+                                ? messages.bytes(messages.below(4096)) : unit.parameterSets,
+                            color: ColorDescription(primaries: 255, transfer: 254, matrix: 253, isFullRange: true)))
+                    try peer.send(
+                        HostileMessages.audioFormat(
+                            samples: 1 + messages.below(5760), channels: 1 + messages.below(8),
+                            head: messages.bytes(messages.below(300))))
+                    let header = MediaHeader(
+                        sequence: UInt32(index), presentationTime: MediaTimestamp(microseconds: Int64(index) * 100_000),
+                        captureTime: MonotonicClock.now(), epoch: UInt16(index), isKey: true)
+                    try peer.send(HostilePeer.media(.video, unit.bytes, channel: 1, header: header))
+                    _ = try peer.receive(wait: 5)
+                }
+                try peer.send(.bye(Bye(reason: .normal)))
+                #expect(peer.isClosed(within: 5000))
+            }
+            #expect(run.session.statistics.framesReceived == 60)
+            try await trap.servesTheGenuineOne()
+        }
+
+        /// The largest packets that the protocol allows, one after the other.
+        @Test func theLargestPacketsAreNotKept() async throws {
+            let trap = try await Trap()
+            let before = Holdings.current
+            let peak = Watched(0)
+            _ = try await trap.session(try trap.outputs("large")) { peer in
+                try Self.begin(peer)
+                let payload = [UInt8](repeating: 0x5a, count: WireLimits.maximumVideo - MediaPrefix.size)
+                for index in 0..<60 as Range<UInt32> {
+                    let header = MediaHeader(
+                        sequence: index, presentationTime: MediaTimestamp(microseconds: Int64(index) * 33_333),
+                        isKey: true)
+                    try peer.send(HostilePeer.media(.video, payload, channel: 1, header: header))
+                    _ = try peer.receive()
+                    let now = ProcessUsage.current.residentBytes
+                    peak.change { $0 = max($0, now) }
+                }
+            }
+            #expect(peak.value - before.residentBytes < 300 << 20)
+            try await trap.servesTheGenuineOne()
+        }
+
+        /// The largest picture, which costs 100 MB each time it is kept.
+        @Test func theLargestPictureStaysWithinBounds() async throws {
+            let trap = try await Trap()
+            let units = try CodedMedia.pictures(width: 8192, height: 8192, count: 6)
+            let before = Holdings.current
+            let peak = Watched(0)
+            _ = try await trap.session(StudioSessionConfiguration()) { peer in
+                try Self.begin(peer, units)
+                for index in 0..<24 {
+                    let unit = units[index % units.count]
+                    let header = MediaHeader(
+                        sequence: UInt32(index), presentationTime: MediaTimestamp(microseconds: Int64(index) * 33_333),
+                        isKey: unit.isKey)
+                    try peer.send(HostilePeer.media(.video, unit.bytes, channel: 1, header: header))
+                    for _ in 0..<4 {
+                        _ = try peer.receive(wait: 40)
+                        try peer.send(.stats(Stats()))
+                        let now = ProcessUsage.current.residentBytes
+                        peak.change { $0 = max($0, now) }
+                    }
+                }
+            }
+            #expect(peak.value - before.residentBytes < 1500 << 20)
+        }
+
+        /// Sound that claims to be an hour later each time: no silence is made up for it.
+        @Test func stampsThatRunAheadDoNotFillTheDisk() async throws {
+            let trap = try await Trap()
+            let sound = try CodedMedia.sound(count: 1)[0]
+            let pictures = try CodedMedia.pictures(width: 64, height: 64, count: 1)
+            _ = try await trap.session(try trap.outputs("ahead")) { peer in
+                try Self.begin(peer, pictures)
+                for index in 0..<30 as Range<UInt32> {
+                    let time = MediaTimestamp(microseconds: Int64(index) * 3_599_000_000)
+                    let header = MediaHeader(
+                        sequence: index, presentationTime: time, captureTime: time, isKey: index == 0)
+                    if index == 0 {
+                        try peer.send(HostilePeer.media(.video, pictures[0].bytes, channel: 1, header: header))
+                    }
+                    try peer.send(HostilePeer.media(.audio, sound, channel: 2, header: header))
+                }
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(300))
+            }
+            for name in ["ahead.wav", "ahead.mp4", "ahead.mkv", "ahead.ts"] {
+                let size = try FileManager.default.attributesOfItem(atPath: trap.stage.file(name))[.size] as? Int
+                #expect((size ?? 0) < 30 << 20, "\(name)")
+            }
+        }
+
+        /// A format of what was not asked for must not make an output wait for it.
+        @Test func formatsThatWereNotAskedForAreIgnored() async throws {
+            let trap = try await Trap()
+            let sound = try CodedMedia.sound(count: 60)
+            let recording = try MuxOutput.recording(path: trap.stage.file("sound.mkv"), overwrite: false) { _ in }
+            var configuration = StudioSessionConfiguration()
+            configuration.wantsVideo = false
+            configuration.packetOutputs = [recording]
+            _ = try await trap.session(configuration) { peer in
+                _ = try peer.receive(wait: 2000)
+                try peer.send(HostileMessages.hello)
+                try peer.send(HostileMessages.accept)
+                _ = try peer.receive(wait: 2000)
+                for channel in [1, 2, 5] as [UInt16] { try peer.send(HostileMessages.videoFormat(channel: channel)) }
+                try peer.send(HostileMessages.audioFormat(channel: 7, channels: 1))
+                try peer.send(HostileMessages.audioFormat())
+                for (index, packet) in sound.enumerated() {
+                    let header = MediaHeader(
+                        sequence: UInt32(index), presentationTime: MediaTimestamp(microseconds: Int64(index) * 10_000))
+                    try peer.send(HostilePeer.media(.audio, packet, channel: 2, header: header))
+                }
+                try peer.send(.bye(Bye(reason: .normal)))
+                _ = peer.isClosed(within: 3000)
+            }
+            #expect((recording.summary?.duration ?? .zero) >= .milliseconds(590))
+        }
+
+        @Test func silenceGoodbyeAndCutsEndTheSession() async throws {
+            let trap = try await Trap()
+            let silent = try await trap.session(StudioSessionConfiguration()) { peer in
+                try Self.begin(peer)
+                #expect(peer.isClosed(within: 4000))
+            }
+            #expect(silent.state.value.error?.code == .peerLost)
+            let polite = try await trap.session(StudioSessionConfiguration()) { peer in
+                try Self.begin(peer)
+                // In the middle of a picture.
+                try peer.send(
+                    FrameHeader(type: .video, flags: .more, channel: 1, length: 100).bytes
+                        + Array(repeating: 1, count: 100))
+                try peer.send(.bye(Bye(reason: .shutdown)))
+                #expect(peer.isClosed(within: 3000))
+            }
+            #expect(polite.state.value.error == nil)
+            for cut in stride(from: 1, to: 2600, by: 29) {
+                let run = try await trap.session(StudioSessionConfiguration(), cutAfter: cut) { peer in
+                    try Self.begin(peer)
+                    for _ in 0..<40 { try peer.send(.stats(Stats())) }
+                }
+                #expect(run.state.value.isEnded)
+            }
+            try await trap.servesTheGenuineOne()
+        }
+
+        /// Sessions come and go; nothing of them stays.
+        @Test func twoHundredSessionsLeaveNothingBehind() async throws {
+            let trap = try await Trap()
+            let pictures = try CodedMedia.pictures(width: 64, height: 64, count: 2)
+            var before = Holdings.current
+            for index in 0..<200 {
+                if index == 40 { before = Holdings.current }
+                _ = try await trap.session(index % 4 == 0 ? try trap.outputs("many") : StudioSessionConfiguration()) {
+                    peer in
+                    if index % 5 == 0 { return }
+                    try Self.begin(peer, pictures)
+                    for (number, unit) in pictures.enumerated() {
+                        let header = MediaHeader(
+                            sequence: UInt32(number),
+                            presentationTime: MediaTimestamp(microseconds: Int64(number) * 33_333), isKey: unit.isKey)
+                        try peer.send(HostilePeer.media(.video, unit.bytes, channel: 1, header: header))
+                    }
+                    try peer.send(.bye(Bye(reason: .normal)))
+                    _ = peer.isClosed(within: 3000)
+                }
+            }
+            let limit = before
+            #expect(
+                try await onThread {
+                    for _ in 0..<60 where Holdings.current.threads > limit.threads + 2 {
+                        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(50))
+                    }
+                    let after = Holdings.current
+                    return after.threads <= limit.threads + 2 && after.descriptors <= limit.descriptors + 3
+                        && after.residentBytes - limit.residentBytes < 48 << 20
+                })
+        }
+    }
+}
