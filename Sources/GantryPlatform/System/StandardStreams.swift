@@ -15,6 +15,7 @@ package enum StandardStreams {
     }
 
     package static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    package static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Writes all to `descriptor`; gives up in silence when nobody reads any more.
     package static func write(_ text: String, to descriptor: CInt) {
