@@ -17,6 +17,7 @@ package enum Tool {
             switch try parser.parseProcessArguments(width: TerminalSize.current.columns) {
             case .show(let text):
                 StandardStreams.writeOutput(text)
+                try checkOutput()
                 return .success
             case .run(let arguments):
                 wantsJSON = arguments.has("json")
@@ -24,11 +25,21 @@ package enum Tool {
                 {
                     Log.level = level
                 }
-                return try body(arguments)
+                let status = try body(arguments)
+                try checkOutput()
+                return status
             }
         } catch {
             return report(error, as: root.name, json: wantsJSON)
         }
+    }
+
+    /// - Throws: `outputFailed` when some of the text that the command wrote was lost.
+    private static func checkOutput() throws(GantryError) {
+        guard let failure = StandardStreams.outputFailure else { return }
+        throw GantryError(
+            .outputFailed, "Standard output could not be written. Make room on its disk, or send it elsewhere.",
+            cause: failure.description)
     }
 
     /// Writes the error where people and programs look, and returns its status.

@@ -110,6 +110,15 @@ extension EndToEnd {
             #expect(try await producer.end().status == 0)
         }
 
+        @Test func textThatIsLostIsAFailure() async throws {
+            let stage = try ToolStage()
+            for arguments in [["--help"], ["--state-dir", stage.file("studio"), "devices", "list"]] {
+                let full = try await ToolRun.run(
+                    ["sh", "-c", "exec \"$@\" >/dev/full", "sh", ToolRun.folder + "/gantry-studio"] + arguments)
+                expectFailure(full, status: 4, saying: ["Standard output could not be written", "No space left"])
+            }
+        }
+
         /// The numbers of closed streams must not go to files and sockets: what is said would be written into those.
         @Test func closedStandardStreamsAreNotUsedForAnythingElse() async throws {
             let stage = try ToolStage()
