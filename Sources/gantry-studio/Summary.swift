@@ -13,7 +13,7 @@ enum Summary {
         var lines: [String] = []
         if result.framesReceived > 0 {
             lines.append(
-                "Received \(result.framesReceived) frames (\(result.framesLost) lost, \(result.framesDropped) left out) "
+                "Received \(Figures.count(result.framesReceived, "frame")) (\(result.framesLost) lost, \(result.framesDropped) left out) "
                     + "of \(result.width)x\(result.height) at \(Figures.decimal(result.framesPerSecond, places: 2)) fps, "
                     + "\(Figures.decimal(result.videoBitrate / 1e6, places: 2)) Mbit/s.")
             lines.append("Latency, capture to decoded: \(percentiles(result.latency)).")
@@ -25,7 +25,8 @@ enum Summary {
         if let recorded = outputs.recorded {
             let seconds = Figures.decimal(recorded.duration.seconds, places: 2)
             lines.append(
-                "Recorded \(recorded.frames) frames, \(seconds) s, in \(recorded.paths.joined(separator: ", ")).")
+                "Recorded \(Figures.count(recorded.frames, "frame")), \(seconds) s, in \(recorded.paths.joined(separator: ", "))."
+            )
         }
         if !failed { lines += outputs.unwritten(result) }
         if outputs.recordingDropped > 0 && !failed {

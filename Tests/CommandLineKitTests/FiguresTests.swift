@@ -23,3 +23,11 @@ import Testing
         #expect(ShellWord.quoted(text) == quoted)
     }
 }
+
+@Suite struct CountTests {
+    @Test func oneIsSingular() {
+        #expect(Figures.count(1, "frame") == "1 frame")
+        #expect(Figures.count(0, "frame") == "0 frames")
+        #expect(Figures.count(2, "frame") == "2 frames")
+    }
+}

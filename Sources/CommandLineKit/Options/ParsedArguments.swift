@@ -54,7 +54,7 @@ package struct ParsedArguments: Sendable {
 
     /// Frames a second such as `30`, `29.97` (taken as 30000/1001) or `30000/1001`.
     package func rate(_ name: String) throws(GantryError) -> FrameRate? {
-        try value(name, "frames per second, as in 30, 29.97 or 30000/1001") { FrameRate(text: $0) }
+        try value(name, "frames per second from 1/60 to 1000, as in 30, 29.97 or 30000/1001") { FrameRate(text: $0) }
     }
 
     /// Bits a second such as `6M`, `800k`, `2.5M`, `500000`.

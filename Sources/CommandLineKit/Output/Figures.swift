@@ -16,4 +16,7 @@ package enum Figures {
         let zeros = String(repeating: "0", count: String(scale).count - 1 - fraction.count)
         return "\(sign)\(scaled / scale).\(zeros)\(fraction)"
     }
+
+    /// "1 frame", "2 frames".
+    package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

@@ -20,6 +20,9 @@ package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `stat
     package init(
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
+        guard path == "-" || path.lowercased().hasSuffix(".png") || !OutputPath.isRegularFile(path) else {
+            throw GantryError(.invalidArgument, "A snapshot is a PNG picture: \(path) must end in .png.")
+        }
         try OutputPath.check(path, overwrite: overwrite)
         thread = try OutputThread("snapshot", path: path, capacity: 1, failed: failed) { queue throws(GantryError) in
             guard let picture = queue.pop() else { return }
