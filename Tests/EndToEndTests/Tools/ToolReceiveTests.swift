@@ -74,9 +74,13 @@ extension EndToEnd {
             try Data("precious".utf8).write(to: URL(fileURLWithPath: taken))
             expectFailure(try await receive(["--record", taken]), status: 4, saying: ["exists", "--force"])
             #expect(try String(contentsOfFile: taken, encoding: .utf8) == "precious")
-            for option in ["--y4m", "--wav", "--ts", "--snapshot"] {
+            for option in ["--y4m", "--wav", "--ts"] {
                 expectFailure(try await receive([option, taken]), status: 4, saying: ["--force"])
             }
+            let picture = stage.file("taken.png")
+            try Data("precious".utf8).write(to: URL(fileURLWithPath: picture))
+            expectFailure(try await receive(["--snapshot", picture]), status: 4, saying: ["--force"])
+            expectFailure(try await receive(["--snapshot", stage.file("shot.jpg")]), status: 2, saying: [".png"])
             let badName = try await receive(["--record", stage.file("take.avi")])
             #expect([2, 4].contains(badName.status))
             #expect(badName.errorText.contains(".mp4"))
