@@ -29,16 +29,18 @@ final class HostilePeer {
 
     /// A studio at `host`, an address of the loopback network: each has its own allowance of connections.
     static func studio(
-        port: UInt16, identity: Identity, host: UInt8 = 1, cutAfter budget: Int? = nil
+        port: UInt16, identity: Identity, host: UInt8 = 1, room: CInt? = nil, cutAfter budget: Int? = nil
     ) throws -> HostilePeer {
-        try HostilePeer(.client, over: try dial(port, host: host), identity: identity, cutAfter: budget)
+        try HostilePeer(.client, over: try dial(port, host: host, room: room), identity: identity, cutAfter: budget)
     }
 
-    static func dial(_ port: UInt16, host: UInt8 = 1) throws -> SocketLink {
+    /// - Parameter room: bytes that the kernel may hold for this end; nil: its default, some megabytes.
+    static func dial(_ port: UInt16, host: UInt8 = 1, room: CInt? = nil) throws -> SocketLink {
         let descriptor = try syscall("socket") {
             Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         }
         let socket = FileDescriptor(takingOwnership: descriptor)
+        if var room { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<CInt>.size)) }
         try syscall("bind") { withAddress(host: host, port: 0) { bind(descriptor, $0, $1) } }
         try syscall("connect") { withAddress(host: 1, port: port) { connect(descriptor, $0, $1) } }
         return try SocketLink(takingOwnership: socket, peerAddress: "127.0.0.1:\(port)")
@@ -95,10 +97,17 @@ final class HostilePeer {
     }
 
     /// Whether the other end closes the connection within that many milliseconds.
-    func isClosed(within limit: Int64) -> Bool {
+    ///
+    /// - Parameter alive: says something now and then, so that silence is not the reason.
+    func isClosed(within limit: Int64, alive: Bool = false) -> Bool {
         let end = MonotonicClock.now() + .milliseconds(limit)
         while MonotonicClock.now() < end {
-            do { _ = try receive(wait: 50) } catch { return true }
+            do {
+                _ = try receive(wait: 50)
+                if alive { try send(.stats(Stats())) }
+            } catch {
+                return true
+            }
         }
         return false
     }

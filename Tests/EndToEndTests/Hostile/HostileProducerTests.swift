@@ -207,7 +207,7 @@ extension EndToEnd {
             _ = try await trap.session(try trap.outputs("large")) { peer in
                 try Self.begin(peer)
                 let payload = [UInt8](repeating: 0x5a, count: WireLimits.maximumVideo - MediaPrefix.size)
-                for index in 0..<60 as Range<UInt32> {
+                for index in 0..<40 as Range<UInt32> {
                     let header = MediaHeader(
                         sequence: index, presentationTime: MediaTimestamp(microseconds: Int64(index) * 33_333),
                         isKey: true)
@@ -229,7 +229,7 @@ extension EndToEnd {
             let peak = Watched(0)
             _ = try await trap.session(StudioSessionConfiguration()) { peer in
                 try Self.begin(peer, units)
-                for index in 0..<24 {
+                for index in 0..<14 {
                     let unit = units[index % units.count]
                     let header = MediaHeader(
                         sequence: UInt32(index), presentationTime: MediaTimestamp(microseconds: Int64(index) * 33_333),
@@ -314,7 +314,7 @@ extension EndToEnd {
                 #expect(peer.isClosed(within: 3000))
             }
             #expect(polite.state.value.error == nil)
-            for cut in stride(from: 1, to: 2600, by: 29) {
+            for cut in stride(from: 1, to: 2600, by: 61) {
                 let run = try await trap.session(StudioSessionConfiguration(), cutAfter: cut) { peer in
                     try Self.begin(peer)
                     for _ in 0..<40 { try peer.send(.stats(Stats())) }
