@@ -68,7 +68,8 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         connection?.close()
     }
 
-    /// Blocks until the session has ended and all outputs are finished. Not on the cooperative pool.
+    /// Blocks until the session has ended and all outputs are finished. Not on the cooperative pool, and not from an
+    /// output: the session waits for its outputs.
     public func waitUntilEnded() { lock.withLock { thread }?.join() }
 
     public var statistics: StudioStatistics { lock.withLock { connection }?.statistics ?? StudioStatistics() }

@@ -140,6 +140,9 @@ package final class VideoDecoder {
         return nil
     }
 
+    /// Level 6.2 of H.264 (ITU-T H.264 table A-1: 139 264 macroblocks of 16x16): a peer cannot ask for more memory.
+    private static let maximumPixels: Int64 = 139_264 * 256
+
     private static func makeContext(_ codec: MediaCodec, threadCount: Int, parameterSets: [UInt8])
         throws(GantryError) -> UnsafeMutablePointer<AVCodecContext>
     {
@@ -159,7 +162,7 @@ package final class VideoDecoder {
         context.pointee.thread_type = FF_THREAD_SLICE
         context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
         // Bounds what a hostile header can make the decoder allocate.
-        context.pointee.max_pixels = Int64(Picture.maximumSide * Picture.maximumSide)
+        context.pointee.max_pixels = Self.maximumPixels
         if !parameterSets.isEmpty, parameterSets.count < 1 << 16,
             let memory = av_mallocz(parameterSets.count + MediaPacket.padding)
         {

@@ -282,7 +282,7 @@ import Testing
         let hasEnded = Watched(false)
         do {
             let output = try OutputThread<Int>(
-                "test-output", capacity: 1, failed: { _ in },
+                "test-output", path: "test", capacity: 1, failed: { _ in },
                 body: { queue throws(GantryError) in
                     _ = queue.pop()
                     hasEnded.change { $0 = true }
