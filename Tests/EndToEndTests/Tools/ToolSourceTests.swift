@@ -83,7 +83,8 @@ extension EndToEnd {
             arguments: [
                 (["--size", "big"], "big"), (["--size", "1x1"], "320x"), (["--fps", "0"], "0"),
                 (["--bitrate", "1"], "--bitrate"), (["--port", "70000"], "70000"), (["--frobnicate"], "--frobnicate"),
-                (["clip.mp4"], "clip.mp4"), (["--loop"], "--loop"), (["--duration", "soon"], "soon"),
+                (["a.mp4", "b.mp4"], "b.mp4"), (["a.mp4", "--source", "b.mp4"], "twice"), (["--loop"], "--loop"),
+                (["--duration", "soon"], "soon"),
             ] as [([String], String)])
         func aWrongCommandLineIsStatusTwo(arguments: [String], word: String) async throws {
             let folder = try TestFolder()
