@@ -12,7 +12,7 @@ package final class LoopbackSocket: Sendable {
         }
         socket = FileDescriptor(takingOwnership: descriptor)
         _ = try syscall("connect") {
-            Self.withAddress(port: port) { connect(descriptor, $0, $1) }.result
+            Self.withAddress(port: port) { connect(descriptor, $0, $1) }
         }
     }
 
@@ -22,31 +22,37 @@ package final class LoopbackSocket: Sendable {
         send(socket.rawValue, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// A port that is free now.
+    /// A port that is free now, below those that the kernel gives to outgoing connections (from 32768 on,
+    /// net.ipv4.ip_local_port_range): no connection of another test can take it before it is used.
     package static func freePort() throws(SystemError) -> UInt16 {
-        let descriptor = FileDescriptor(
-            takingOwnership: try syscall("socket") {
-                Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            })
-        _ = try syscall("bind") { withAddress(port: 0) { bind(descriptor.rawValue, $0, $1) }.result }
-        return withAddress(port: 0) { pointer, length in
-            var length = length
-            return getsockname(descriptor.rawValue, pointer, &length)
-        }.port
+        var last = SystemError(errno: EADDRINUSE, during: "bind")
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 20_000..<32_000)
+            let descriptor = FileDescriptor(
+                takingOwnership: try syscall("socket") {
+                    Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+                })
+            do throws(SystemError) {
+                _ = try syscall("bind") { withAddress(port: port) { bind(descriptor.rawValue, $0, $1) } }
+                return port
+            } catch {
+                last = error
+            }
+        }
+        throw last
     }
 
     private static func withAddress(
         port: UInt16, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> CInt
-    ) -> (result: CInt, port: UInt16) {
+    ) -> CInt {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
+        return withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        return (result, UInt16(bigEndian: address.sin_port))
     }
 }
