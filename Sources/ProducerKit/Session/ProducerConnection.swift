@@ -20,7 +20,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
 
     private var receiver = ControlReceiver()
     private var end: SessionEnd?
-    private var nextSecond = MediaTimestamp(microseconds: 0)
+    private var nextStatistics = MediaTimestamp(microseconds: 0)
 
     init(server: ProducerServer, link: SocketLink, id: UInt64) throws(GantryError) {
         self.server = server
@@ -91,21 +91,14 @@ extension ProducerConnection {
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
-        if now >= nextSecond {
-            nextSecond = now + .seconds(1)
-            secondPassed()
+        guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
+        if now >= nextStatistics {
+            nextStatistics = now + .seconds(1)
+            // Asks every connection, this one too: not under the lock.
+            let message = server.statisticsMessage
+            perform(lock.withLock { machine?.messageOffered(.stats(message)) })
         }
-        return lock.withLock { machine?.nextDeadline }.map { min($0, nextSecond) }
-    }
-
-    private func secondPassed() {
-        guard let peer = lock.withLock({ peer }) else { return }
-        // Removed since TLS let it in, here or by another process.
-        if case .revoked = server.store.trust(of: peer.keyID) { return close(.unpaired) }
-        guard activePeer != nil else { return }
-        // Asks every connection, this one too: not under the lock.
-        let message = server.statisticsMessage
-        perform(lock.withLock { machine?.messageOffered(.stats(message)) })
+        return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics) }
     }
 
     func carrierClosed(_ error: GantryError?) {

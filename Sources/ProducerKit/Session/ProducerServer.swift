@@ -69,7 +69,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         try video?.start()
         try audio?.start()
         let removals = RemovalWatch(
-            store, connected: { [weak self] in self?.activePeers.map(\.keyID) ?? [] },
+            store, connected: { [weak self] in self?.provenKeyIDs ?? [] },
             removed: { [weak self] in self?.disconnect($0) })
         try removals.start()
         self.removals = removals
@@ -111,6 +111,9 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     }
 
     // MARK: Connections
+
+    /// The devices that TLS has let in, also those that have not asked for media yet.
+    private var provenKeyIDs: Set<KeyID> { lock.withLock { Set(connections.values.compactMap(\.provenKeyID)) } }
 
     private func accept(_ link: SocketLink, from host: String) {
         let (id, decision) = lock.withLock { () -> (UInt64, AdmissionControl.Decision) in

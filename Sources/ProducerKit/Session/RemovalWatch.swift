@@ -2,23 +2,25 @@ import GantryCore
 import GantryPlatform
 import GantryTrust
 
-/// Ends the sessions of devices that another process has removed: the command line shares the store with us.
+/// Ends the connections of devices that another process has removed: the command line shares the store with us.
+///
+/// A thread of its own: the store may block for another process's write, which no thread that carries media may do.
 final class RemovalWatch: @unchecked Sendable {  // `isStopping` is guarded by `condition`; `thread` is set in `start`.
     /// How often the store is asked whether it has changed: a removal counts within a second.
     private static let interval = MediaDuration.milliseconds(500)
 
     private let store: DeviceStore
-    private let connected: @Sendable () -> [KeyID]
+    private let connected: @Sendable () -> Set<KeyID>
     private let removed: @Sendable (KeyID) -> Void
     private let condition = Condition()
     private var isStopping = false
     private var thread: NamedThread?
 
     /// - Parameters:
-    ///   - connected: the devices that have a session now.
+    ///   - connected: the devices that are connected now.
     ///   - removed: called on the watch's thread for each of them that is in the store no more.
     init(
-        _ store: DeviceStore, connected: @escaping @Sendable () -> [KeyID],
+        _ store: DeviceStore, connected: @escaping @Sendable () -> Set<KeyID>,
         removed: @escaping @Sendable (KeyID) -> Void
     ) {
         self.store = store
@@ -40,7 +42,7 @@ final class RemovalWatch: @unchecked Sendable {  // `isStopping` is guarded by `
     }
 
     private func run() {
-        var checked: (peers: [KeyID], change: Int64) = ([], 0)
+        var checked: (peers: Set<KeyID>, change: Int64) = ([], 0)
         while waitForTurn() {
             let peers = connected()
             guard !peers.isEmpty else { continue }
