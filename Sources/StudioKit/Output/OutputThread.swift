@@ -68,35 +68,3 @@ final class OutputThread<Item: Sendable>: @unchecked Sendable {  // `thread` is 
                 "Nobody reads \(name): the rest of it is lost. Start the program that reads it first, and let it run."))
     }
 }
-
-/// Whether the thread of an output has ended.
-private final class OutputEnd: @unchecked Sendable {  // Everything is guarded by `condition`.
-    private let condition = Condition()
-    private var isReached = false
-    private var isGivenUp = false
-
-    func reach() {
-        condition.withLock {
-            isReached = true
-            condition.broadcast()
-        }
-    }
-
-    /// True the first time.
-    func giveUp() -> Bool {
-        condition.withLock {
-            defer { isGivenUp = true }
-            return !isGivenUp
-        }
-    }
-
-    /// True when the thread has ended; false at `deadline`, and at once when it was given up.
-    func wait(until deadline: MediaTimestamp) -> Bool {
-        condition.withLock {
-            while !isReached {
-                if isGivenUp || !condition.wait(until: deadline) { return false }
-            }
-            return true
-        }
-    }
-}
