@@ -48,15 +48,17 @@ let package = Package(
         library("CYUV", apt: ["libyuv-dev"]),
         library("CQREncode", pkgConfig: "libqrencode", apt: ["libqrencode-dev"]),
         library("CZBar", pkgConfig: "zbar", apt: ["libzbar-dev"]),
+        library("CAvahi", pkgConfig: "avahi-client", apt: ["libavahi-client-dev"]),
+        library("CV4L2", apt: ["linux-libc-dev"]),
 
         // The direction of dependency is downwards only; the two kits never import each other.
         module("GantryCore"),
         module("GantryPlatform", ["GantryCore", "CLinux"]),
         module("GantryTrust", ["GantryCore", "GantryPlatform", "COpenSSL", "CSQLite"]),
-        module("GantryTransport", ["GantryCore", "GantryPlatform", "GantryTrust"]),
+        module("GantryTransport", ["GantryCore", "GantryPlatform", "GantryTrust", "CAvahi"]),
         module(
             "GantryMedia",
-            ["GantryCore", "GantryPlatform", "CX264", "COpus", "CLibAV", "CYUV", "CQREncode", "CZBar"]),
+            ["GantryCore", "GantryPlatform", "CX264", "COpus", "CLibAV", "CYUV", "CQREncode", "CZBar", "CV4L2"]),
         module("ProducerKit", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"]),
         module("StudioKit", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"]),
         module("CommandLineKit", ["GantryCore", "GantryPlatform"]),
@@ -80,6 +82,13 @@ let package = Package(
             [
                 "ProducerKit", "StudioKit", "GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport",
                 "GantryMedia", "GantryTestSupport",
+            ]),
+        // Several hosts in network namespaces: see scripts/lab.
+        tests(
+            "LabTests",
+            [
+                "ProducerKit", "StudioKit", "GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport",
+                "GantryTestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

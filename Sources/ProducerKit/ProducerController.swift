@@ -141,16 +141,19 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     /// Pairs with the studio whose QR code says `text`. Blocks for 30 seconds at most: not on the cooperative pool.
     ///
-    /// - Parameter comparison: gets six digits that the studio shows too.
+    /// - Parameters:
+    ///   - asksForConfirmation: waits for `confirmPairing` before anything is stored.
+    ///   - report: called on a thread of the pairing, must be quick.
     /// - Throws: `pairingCodeInvalid`, `pairingCodeVersion`, `pairingCodeOwn`, `noStudioAnswered`, `pairingProof`,
-    ///   `pairingTimeout`, `pairingCancelled`, `store`, and `busy` while another attempt runs.
+    ///   `pairingTimeout`, `pairingCancelled`, `pairingDeclined`, `store`, and `busy` while another attempt runs.
     public func pairStudio(
-        withQRCodeData text: String, comparison: @escaping @Sendable (String) -> Void = { _ in }
+        withQRCodeData text: String, asksForConfirmation: Bool = false,
+        report: @escaping @Sendable (ProducerPairingEvent) -> Void = { _ in }
     ) throws(GantryError) -> PairedDevice {
         let code = try PairingCode.parse(text)
         let attempt = try ProducerPairing(
             code: code, identity: identity, store: store, name: name, streamPort: port ?? configuration.port,
-            comparison: comparison)
+            asksForConfirmation: asksForConfirmation, report: report)
         let isFirst = lock.withLock {
             if pairing != nil { return false }
             pairing = attempt
@@ -160,6 +163,9 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         defer { lock.withLock { pairing = nil } }
         return try attempt.run()
     }
+
+    /// The answer to `ProducerPairingEvent.comparison`: whether the studio shows the same digits.
+    public func confirmPairing(_ isSame: Bool) { lock.withLock { pairing }?.confirm(isSame) }
 
     /// Ends a `pairStudio` that is running; it throws `pairingCancelled`.
     public func cancelPairing() { lock.withLock { pairing }?.cancel() }

@@ -32,9 +32,11 @@ public final class StudioController: Sendable {
     ///     127.0.0.1 without one.
     ///   - port: 0 lets the system choose.
     ///   - duration: at most 5 minutes.
+    ///   - asksForConfirmation: waits for `StudioPairing.confirm` before a producer is let in.
     /// - Throws: `invalidArgument` for another address, `portInUse`.
     public func beginPairing(
-        address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300)
+        address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300),
+        asksForConfirmation: Bool = false
     ) throws(GantryError) -> StudioPairing {
         var bytes = NetworkInterfaces.firstIPv4() ?? [127, 0, 0, 1]
         if let address {
@@ -45,7 +47,8 @@ public final class StudioController: Sendable {
             bytes = given
         }
         return try StudioPairing(
-            identity: identity, store: store, name: name, address: bytes, port: port, duration: duration)
+            identity: identity, store: store, name: name, address: bytes, port: port, duration: duration,
+            asksForConfirmation: asksForConfirmation)
     }
 
     /// All paired devices, studios and producers.

@@ -51,7 +51,8 @@ struct PairCommand {
         defer { signals.stop() }
         if !json { StandardStreams.writeError("Looking for the studio (30 seconds at most, Ctrl-C cancels)…\n") }
         let isJSON = json
-        let device = try controller.pairStudio(withQRCodeData: text) { number in
+        let device = try controller.pairStudio(withQRCodeData: text) { event in
+            guard case .comparison(let number, _) = event else { return }
             guard !isJSON else { return Self.emit("comparison", [.init("number", .string(number))]) }
             StandardStreams.writeError("The studio shows the number \(number).\n")
         }

@@ -40,7 +40,8 @@ final class CodeDisplay: @unchecked Sendable {  // What varies is guarded by `lo
                 close()
                 cancel()
             }
-        case .comparison(let number):
+        case .pairedProducerFound, .discoveryUnavailable: break
+        case .comparison(let number, _):
             if json {
                 emit([.init("event", "comparison"), .init("number", .string(number))])
             } else {

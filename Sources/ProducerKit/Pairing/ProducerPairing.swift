@@ -11,7 +11,7 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     private let code: PairingCode
     private let identity: Identity
     private let store: DeviceStore
-    private let comparison: @Sendable (String) -> Void
+    private let report: @Sendable (ProducerPairingEvent) -> Void
     private let cancelling: EventDescriptor
     private let state = Condition()
     private var machine: PairingProducerStateMachine
@@ -24,7 +24,7 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     /// - Throws: `pairingCodeOwn`, `noStudioAnswered` for a code without an address.
     init(
         code: PairingCode, identity: Identity, store: DeviceStore, name: DisplayName, streamPort: UInt16,
-        comparison: @escaping @Sendable (String) -> Void
+        asksForConfirmation: Bool, report: @escaping @Sendable (ProducerPairingEvent) -> Void
     ) throws(GantryError) {
         guard !code.endpoints.isEmpty else {
             throw GantryError(
@@ -35,15 +35,16 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
         self.code = code
         self.identity = identity
         self.store = store
-        self.comparison = comparison
+        self.report = report
         cancelling = try EventDescriptor()
         machine = try PairingProducerStateMachine(
             code: code, ownKeyID: identity.keyID, name: name, model: "gantry", streamPort: streamPort,
-            asksForConfirmation: false, crypto: PairingCryptography.self, now: MonotonicClock.now())
+            asksForConfirmation: asksForConfirmation, crypto: PairingCryptography.self, now: MonotonicClock.now())
     }
 
     /// Blocks until the outcome, at most 30 seconds; not on the cooperative pool.
     func run() throws(GantryError) -> PairedDevice {
+        report(.searching(seconds: Int(PairingLimits.deadline.microseconds / 1_000_000)))
         while true {
             let (done, deadline) = state.withLock { (outcome, machine.nextDeadline) }
             if let done { return try done.get() }
@@ -66,6 +67,9 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
         // The other end may hold up the handshake. After it, this changes nothing: the connection is ending already.
         state.withLock { dialled }?.close()
     }
+
+    /// Any thread: what a person says to the comparison number.
+    func confirm(_ isSame: Bool) { perform(state.withLock { machine.confirmed(isSame) }) }
 
     private func attempt(until deadline: MediaTimestamp) {
         for endpoint in code.endpoints {
@@ -101,6 +105,7 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             active = (carrier, peer)
             return machine.connected(studio: peer.keyID, exporter: peer.exporter)
         }
+        report(.studioAnswered)
         perform(actions)
     }
 
@@ -126,7 +131,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             case .send(let message): connection?.carrier.send(message)
             // The carrier asks for the deadline by itself; only a studio revokes.
             case .scheduleDeadline, .revoke: break
-            case .showComparison(let number, _): comparison(number)
+            case .showComparison(let number, let needsAnswer):
+                report(.comparison(number, needsAnswer: needsAnswer))
             case .store(let peer): save(peer, connection?.peer)
             case .close: connection?.carrier.close()
             case .finish(.paired): break

@@ -13,8 +13,13 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     public enum Event: Sendable {
         /// The code to show from now on, and for how long.
         case code(String, lifeSeconds: Int)
-        /// Six digits that must be the same at the other end.
-        case comparison(String)
+        /// Six digits that must be the same at the producer. With `needsAnswer`, pairing waits for
+        /// `StudioPairing.confirm`.
+        case comparison(String, needsAnswer: Bool)
+        /// A producer that is paired already is on this network: it can be received at once. Its name is safe to print.
+        case pairedProducerFound(name: String)
+        /// The network cannot be searched; producers can still dial the address in the code.
+        case discoveryUnavailable(GantryError)
         /// Somebody tried and failed; the window stays open.
         case attemptFailed(GantryError)
     }
@@ -22,6 +27,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     private let identity: Identity
     private let store: DeviceStore
     private let name: DisplayName
+    private let asksForConfirmation: Bool
     private let endpoint: PairingEndpoint
     private let ends: MediaTimestamp
     private let listener: TCPListener
@@ -35,6 +41,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         maximumUnproven: PairingLimits.sockets, maximumPerHost: PairingLimits.socketsPerAddress,
         maximumPerSecond: PairingLimits.acceptsPerSecond)
     private var connections: [UInt64: SecureCarrier] = [:]
+    private var handlers: [UInt64: StudioPairingConnection] = [:]
     private var nextID: UInt64 = 0
     private var outcome: Result<PairedDevice, GantryError>?
     /// Two keys knew the secret: no record of this window may stay.
@@ -42,11 +49,12 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     init(
         identity: Identity, store: DeviceStore, name: DisplayName, address: [UInt8], port: UInt16,
-        duration: MediaDuration
+        duration: MediaDuration, asksForConfirmation: Bool
     ) throws(GantryError) {
         self.identity = identity
         self.store = store
         self.name = name
+        self.asksForConfirmation = asksForConfirmation
         listener = try TCPListener(port: port)
         endpoint = .ipv4(address: address, port: listener.port)
         let now = MonotonicClock.now()
@@ -76,6 +84,14 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     /// Closes the window; `run` throws `pairingCancelled`.
     public func cancel() { finish(.failure(PairingFailure.cancelled.error())) }
+
+    /// When the window closes by itself, on `CLOCK_MONOTONIC`.
+    public var deadline: MediaTimestamp { ends }
+
+    /// The answer to `Event.comparison`: whether the producer shows the same digits.
+    public func confirm(_ isSame: Bool) {
+        for connection in state.withLock({ Array(handlers.values) }) { connection.confirm(isSame) }
+    }
 
     /// Opens the window and blocks until its end. For a thread of its own, not the cooperative pool.
     ///
@@ -144,11 +160,16 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
                     role: .client, alpn: WireLimits.pairingProtocolName, exporterLabel: PairingLimits.exporterLabel,
                     phase: .pairing, threadName: "studio-pair-io")
             ) { _ in .trusted }
-            state.withLock { connections[id] = carrier }
-            try carrier.start(handler: StudioPairingConnection(pairing: self, carrier: carrier, id: id))
+            let handler = StudioPairingConnection(pairing: self, carrier: carrier, id: id)
+            state.withLock {
+                connections[id] = carrier
+                handlers[id] = handler
+            }
+            try carrier.start(handler: handler)
         } catch {
             state.withLock {
                 connections[id] = nil
+                handlers[id] = nil
                 admission.settled(id)
             }
         }
@@ -159,7 +180,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     func machine(for peer: CarrierPeer) -> PairingStudioStateMachine {
         PairingStudioStateMachine(
             ownKeyID: identity.keyID, producer: peer.keyID, exporter: peer.exporter, name: name, model: "gantry",
-            asksForConfirmation: false, crypto: PairingCryptography.self, now: MonotonicClock.now())
+            asksForConfirmation: asksForConfirmation, crypto: PairingCryptography.self, now: MonotonicClock.now())
     }
 
     func withWindow(_ body: (inout PairingWindow) -> [PairingAction]?) -> [PairingAction]? {
@@ -180,7 +201,9 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         _ = try? store.remove(keyID: keyID, now: WallClock.now())
     }
 
-    func showComparison(_ number: String) { continuation.yield(.comparison(number)) }
+    func showComparison(_ number: String, needsAnswer: Bool) {
+        continuation.yield(.comparison(number, needsAnswer: needsAnswer))
+    }
 
     func proven(_ id: UInt64) { state.withLock { admission.settled(id) } }
 
@@ -209,6 +232,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     func ended(_ id: UInt64, _ failure: GantryError?) {
         state.withLock {
             connections[id] = nil
+            handlers[id] = nil
             admission.settled(id)
         }
         if let failure { continuation.yield(.attemptFailed(failure)) }

@@ -3,12 +3,14 @@ import GantryPlatform
 import GantryTransport
 
 /// One producer that has dialled in during a pairing window.
-final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {  // All state: the carrier's I/O thread.
+final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
+    // `machine` is guarded by `lock`; the rest: I/O thread only.
     private let pairing: StudioPairing
     private let carrier: SecureCarrier
     private let id: UInt64
     private var receiver = ControlReceiver()
     private var peer: CarrierPeer?
+    private let lock = Lock()
     private var machine: PairingStudioStateMachine?
     private var failure: GantryError?
 
@@ -20,43 +22,53 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {  // A
 
     func carrierEstablished(_ peer: CarrierPeer) {
         self.peer = peer
-        machine = pairing.machine(for: peer)
-        perform(machine?.connected())
+        let actions = lock.withLock { () -> [PairingAction]? in
+            machine = pairing.machine(for: peer)
+            return machine?.connected()
+        }
+        perform(actions)
     }
 
     func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
         try receiver.consume(chunk) { message, _ throws(GantryError) in
             let now = MonotonicClock.now()
-            perform(pairing.withWindow { machine?.received(message, window: &$0, now: now) })
-            if machine?.isProven == true { pairing.proven(id) }
+            let actions = lock.withLock {
+                pairing.withWindow { machine?.received(message, window: &$0, now: now) }
+            }
+            perform(actions)
+            if lock.withLock({ machine?.isProven }) == true { pairing.proven(id) }
         }
     }
 
     func carrierBroken(_ error: GantryError) {
         failure = error
-        perform(machine?.connectionClosed())
+        perform(lock.withLock { machine?.connectionClosed() })
     }
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
-        perform(machine?.timeAdvanced(now: now))
-        return machine?.nextDeadline
+        perform(lock.withLock { machine?.timeAdvanced(now: now) })
+        return lock.withLock { machine?.nextDeadline }
     }
 
     func carrierClosed(_ error: GantryError?) {
-        perform(machine?.connectionClosed())
+        perform(lock.withLock { machine?.connectionClosed() })
         pairing.ended(id, failure ?? error)
     }
+
+    /// Any thread.
+    func confirm(_ isSame: Bool) { perform(lock.withLock { machine?.confirmed(isSame) }) }
 
     private func perform(_ actions: [PairingAction]?) {
         for action in actions ?? [] {
             switch action {
             case .send(let message): carrier.send(message)
             case .scheduleDeadline: break
-            case .showComparison(let number, _): pairing.showComparison(number)
+            case .showComparison(let number, let needsAnswer):
+                pairing.showComparison(number, needsAnswer: needsAnswer)
             case .store(let paired):
                 guard let peer else { continue }
                 let isSaved = pairing.save(paired, peer)
-                perform(machine?.stored(isSaved))
+                perform(lock.withLock { machine?.stored(isSaved) })
             case .revoke(let keyID): pairing.revoke(keyID)
             case .close: carrier.close()
             case .finish(.paired): break

@@ -40,14 +40,15 @@ extension EndToEnd {
             let watching = Task {
                 var shown: [String] = []
                 for await event in pairing.events {
-                    if case .comparison(let number) = event { shown.append(number) }
+                    if case .comparison(let number, _) = event { shown.append(number) }
                 }
                 return shown
             }
             async let atStudio = onThread { try pairing.run() }
             let producer = stage.producer
             let atProducer = try await onThread {
-                try producer.pairStudio(withQRCodeData: pairing.code) { number in
+                try producer.pairStudio(withQRCodeData: pairing.code) { event in
+                    guard case .comparison(let number, _) = event else { return }
                     comparisons.change { $0.append(number) }
                 }
             }
