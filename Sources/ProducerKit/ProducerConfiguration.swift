@@ -7,6 +7,8 @@ public struct ProducerConfiguration: Sendable {
     public var name: String?
     /// The TCP port that studios dial; 0 lets the system choose.
     public var port: UInt16
+    /// Whether the producer is announced on the network as `_camo._tcp`.
+    public var isAdvertised: Bool
     /// Where identity and paired devices are kept. Nil: `GANTRY_STATE_DIR`, or `gantry` in the user's state folder.
     public var stateDirectory: String?
     /// Nil: no video stream is offered.
@@ -15,11 +17,13 @@ public struct ProducerConfiguration: Sendable {
     public var audio: AudioSettings?
 
     public init(
-        name: String? = nil, port: UInt16 = Endpoint.defaultPort, stateDirectory: String? = nil,
+        name: String? = nil, port: UInt16 = Endpoint.defaultPort, isAdvertised: Bool = true,
+        stateDirectory: String? = nil,
         video: VideoSettings? = VideoSettings(), audio: AudioSettings? = AudioSettings()
     ) {
         self.name = name
         self.port = port
+        self.isAdvertised = isAdvertised
         self.stateDirectory = stateDirectory
         self.video = video
         self.audio = audio

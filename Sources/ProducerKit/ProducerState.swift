@@ -20,6 +20,10 @@ public struct ProducerPeer: Sendable, Equatable {
 /// What happens to a producer, in order.
 public enum ProducerEvent: Sendable {
     case started(port: UInt16)
+    /// Studios find the producer by this name, which is safe to print; another one than was wished for after a conflict.
+    case advertised(name: String)
+    /// Studios cannot find the producer, only dial its address. Told once for each outage; it goes on by itself.
+    case discoveryUnavailable(GantryError)
     case connected(ProducerPeer)
     /// A connection ended; the error is nil after a goodbye.
     case disconnected(ProducerPeer, GantryError?)

@@ -8,7 +8,6 @@ public final class StudioController: Sendable {
     private let identity: Identity
     private let store: DeviceStore
     private let name: DisplayName
-    private let resolver: any ProducerResolver = LastAddressResolver()
 
     /// Opens (or makes) identity and store of paired devices.
     ///
@@ -28,8 +27,8 @@ public final class StudioController: Sendable {
     /// Opens a pairing window; it begins to listen with `StudioPairing.run`.
     ///
     /// - Parameters:
-    ///   - address: the IPv4 address that the producer shall dial ("192.168.1.5"); nil: that of the first network, or
-    ///     127.0.0.1 without one.
+    ///   - address: the address that the code names for producers that do not use mDNS ("192.168.1.5", "fd00::5"); nil:
+    ///     that of the first network, or 127.0.0.1 without one.
     ///   - port: 0 lets the system choose.
     ///   - duration: at most 5 minutes.
     ///   - asksForConfirmation: waits for `StudioPairing.confirm` before a producer is let in.
@@ -38,16 +37,17 @@ public final class StudioController: Sendable {
         address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300),
         asksForConfirmation: Bool = false
     ) throws(GantryError) -> StudioPairing {
-        var bytes = NetworkInterfaces.firstIPv4() ?? [127, 0, 0, 1]
+        var bytes = NetworkInterfaces.pairingAddress()
         if let address {
-            guard let given = NetworkInterfaces.parseIPv4(address) else {
+            guard let given = NetworkInterfaces.parseAddress(address) else {
                 throw GantryError(
-                    .invalidArgument, "\(DisplayName(address).text) is not an IPv4 address such as 192.168.1.5.")
+                    .invalidArgument,
+                    "\(DisplayName(address).text) is not an address such as 192.168.1.5 or fd00::5.")
             }
             bytes = given
         }
         return try StudioPairing(
-            identity: identity, store: store, name: name, address: bytes, port: port, duration: duration,
+            identity: identity, store: store, name: name, addresses: [bytes], port: port, duration: duration,
             asksForConfirmation: asksForConfirmation)
     }
 
@@ -67,11 +67,16 @@ public final class StudioController: Sendable {
         _ = try store.rename(keyID: keyID, to: alias)
     }
 
+    // MARK: Discovery
+
+    /// Shows which producers are on this network; it searches from `ProducerBrowser.start` on.
+    public func makeBrowser() -> ProducerBrowser { ProducerBrowser(store: store) }
+
     // MARK: Receiving
 
     /// What `text` means: "HOST:PORT", the name of a paired producer, or nil for the only one.
     ///
-    /// - Throws: `notPaired` when nobody is paired, `unknownDevice`, `cannotConnect` when its address is not known.
+    /// - Throws: `notPaired` when nobody is paired, `unknownDevice`, `invalidArgument` when several fit.
     public func target(_ text: String?) throws(GantryError) -> ProducerTarget {
         let producers = try store.devices().filter { $0.kind == .producer && $0.state == .active }
         let device: PairedDevice
@@ -89,13 +94,7 @@ public final class StudioController: Sendable {
             }
             device = only
         }
-        guard let endpoint = resolver.endpoints(of: device).first else {
-            throw GantryError(
-                .cannotConnect,
-                "Where \(device.displayedName) is, is not known. Give its address once: "
-                    + "gantry-studio receive HOST:\(Endpoint.defaultPort)")
-        }
-        return ProducerTarget(endpoint: endpoint, keyID: device.keyID, name: device.displayedName)
+        return ProducerTarget(device)
     }
 
     /// An address, with or without a port; nil for what can only be a device's name.

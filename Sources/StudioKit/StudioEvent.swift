@@ -3,6 +3,8 @@ public import GantryCore
 /// What happens in a session, in order. `ended` comes exactly once, last.
 public enum StudioEvent: Sendable {
     case connecting(String)
+    /// The network cannot be searched; the address where the producer was met last is tried.
+    case discoveryUnavailable(GantryError)
     /// The producer has let us in. Its name is safe to print.
     case connected(name: String, address: String, streams: [StreamInfo])
     /// A stream begins, or goes on with another format.

@@ -14,9 +14,6 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         let name: DisplayName
     }
 
-    /// How long a connection attempt may take.
-    private static let dialLimit = MediaDuration.seconds(10)
-
     public let target: ProducerTarget
     /// Newest 64 are kept for a reader that is slow.
     public let events: AsyncStream<StudioEvent>
@@ -25,11 +22,10 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     let configuration: StudioSessionConfiguration
     private let continuation: AsyncStream<StudioEvent>.Continuation
     private let lock = Lock()
-    private var cancelling: EventDescriptor?
+    private var dialer: SessionDialer?
     private var thread: NamedThread?
     private var connection: StudioConnection?
     private var hasStarted = false
-    private var isClosing = false
     private var startTime = MediaTimestamp(microseconds: 0)
     private var sawFrame = false
 
@@ -46,25 +42,22 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     ///
     /// - Throws: `invalidState` the second time.
     public func start() throws(GantryError) {
-        let wake = try EventDescriptor()
+        let dialer = try SessionDialer(self)
         let isFirst = lock.withLock {
             defer { hasStarted = true }
             startTime = MonotonicClock.now()
-            cancelling = wake
+            if !hasStarted { self.dialer = dialer }
             return !hasStarted
         }
         guard isFirst else { throw GantryError(.invalidState, "The session has been started already.") }
-        let thread = try NamedThread("studio-session") { [self] in run(cancelling: wake) }
+        let thread = try NamedThread("studio-session") { [self] in run(dialer) }
         lock.withLock { self.thread = thread }
     }
 
     /// Says goodbye and finishes all outputs; `ended` follows. Returns at once.
     public func close() {
-        let (connection, wake) = lock.withLock {
-            isClosing = true
-            return (self.connection, cancelling)
-        }
-        wake?.signal()
+        let (connection, dialer) = lock.withLock { (self.connection, self.dialer) }
+        dialer?.cancel()
         connection?.close()
     }
 
@@ -76,29 +69,29 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
 
     // MARK: Session thread
 
-    private func run(cancelling wake: EventDescriptor) {
+    private func run(_ dialer: SessionDialer) {
         var failure: GantryError?
         continuation.yield(.connecting(target.name))
         do throws(GantryError) {
-            let link = try TCPDialer.dial(
-                target.endpoint, until: MonotonicClock.now() + Self.dialLimit, cancel: wake)
-            let connection = try StudioConnection(session: self, link: link)
-            let isWanted = lock.withLock {
-                if isClosing { return false }
-                self.connection = connection
-                return true
-            }
-            if isWanted { failure = try connection.run() }
+            if let connection = try dialer.run() { failure = connection.run() }
         } catch {
-            // A cancelled dial is an end that was asked for.
-            failure = error.code == .cancelled ? nil : error
+            failure = error
         }
         for output in configuration.packetOutputs { output.finish() }
         continuation.yield(.ended(failure))
         continuation.finish()
     }
 
+    /// Where the producer was met last.
+    var lastAddress: String? {
+        guard let keyID = target.keyID else { return nil }
+        return (try? context.store.device(keyID: keyID))?.lastAddress
+    }
+
     // MARK: From the connection's threads
+
+    /// The connection whose peer has proved its key: `close` and `statistics` are for it from now on.
+    func adopt(_ connection: StudioConnection) { lock.withLock { self.connection = connection } }
 
     func report(_ event: StudioEvent) { continuation.yield(event) }
 

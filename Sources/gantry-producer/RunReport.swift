@@ -44,6 +44,10 @@ final class RunReport: Sendable {
     func event(_ event: ProducerEvent) {
         switch event {
         case .started, .stopped: break
+        case .advertised(let name):
+            say("advertised", "Studios find it as \(name).", [.init("name", .string(name))])
+        case .discoveryUnavailable(let error):
+            say("discoveryUnavailable", error.description, [.init("error", .string(error.description))])
         case .connected(let peer):
             say("connected", "\(peer.name) receives.", [.init("name", .string(peer.name)), address(peer.address)])
         case .disconnected(let peer, let error):

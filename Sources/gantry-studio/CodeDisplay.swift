@@ -40,7 +40,7 @@ final class CodeDisplay: @unchecked Sendable {  // What varies is guarded by `lo
                 close()
                 cancel()
             }
-        case .pairedProducerFound, .discoveryUnavailable: break
+        case .pairedProducerFound, .discoveryUnavailable, .alarm: break
         case .comparison(let number, _):
             if json {
                 emit([.init("event", "comparison"), .init("number", .string(number))])

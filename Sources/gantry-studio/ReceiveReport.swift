@@ -23,6 +23,8 @@ final class ReceiveReport: Sendable {
     func event(_ event: StudioEvent) {
         switch event {
         case .connecting(let name): say("connecting", "Connecting to \(name)…", [.init("target", .string(name))])
+        case .discoveryUnavailable(let error):
+            say("discoveryUnavailable", error.description, [.init("error", .string(error.description))])
         case .connected(let name, let address, let streams):
             say(
                 "connected",

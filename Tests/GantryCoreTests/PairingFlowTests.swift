@@ -32,7 +32,8 @@ struct PairingBench {
 
     /// Connects, and carries messages to and fro until both are silent. Returns what each had to do.
     mutating func run(
-        confirmProducer: Bool = true, confirmStudio: Bool = true, saves: Bool = true
+        confirmProducer: Bool = true, confirmStudio: Bool = true, saves: Bool = true,
+        studioFailure: PairingFailure? = nil
     ) -> (producer: [PairingAction], studio: [PairingAction]) {
         var log: (producer: [PairingAction], studio: [PairingAction]) = ([], [])
         var toProducer: [ControlMessage] = []
@@ -59,7 +60,7 @@ struct PairingBench {
         }
         func studioDo(_ bench: inout PairingBench, _ actions: [PairingAction]) {
             let all = perform(
-                actions, confirm: { bench.studio.confirmed(confirmStudio) }, store: { bench.studio.stored(true) })
+                actions, confirm: { bench.studio.confirmed(confirmStudio) }, store: { bench.studio.stored(studioFailure) })
             log.studio += all
             toProducer += messages(all)
         }
@@ -79,6 +80,7 @@ struct PairingBench {
 extension [PairingAction] {
     var results: [PairingResult] { compactMap { if case .finish(let result) = $0 { result } else { nil } } }
     var stores: [PairedPeer] { compactMap { if case .store(let peer) = $0 { peer } else { nil } } }
+    var unstored: [KeyID] { compactMap { if case .unstore(let key) = $0 { key } else { nil } } }
     var failure: PairingFailure? { if case .failed(let reason)? = results.first { reason } else { nil } }
     var number: String? { compactMap { if case .showComparison(let text, _) = $0 { text } else { nil } }.first }
 }
@@ -122,6 +124,43 @@ extension [PairingAction] {
         var fullDisk = try PairingBench()
         log = fullDisk.run(saves: false)
         #expect(log.producer.failure == .storeError && log.studio.failure == .storeError && log.studio.stores.isEmpty)
+    }
+
+    /// The producer has stored the studio by then: without the studio's word it takes that back.
+    @Test func theStudioHasTheLastWord() throws {
+        for reason in [PairingFailure.storeError, .codeShared] {
+            var bench = try PairingBench()
+            let log = bench.run(studioFailure: reason)
+            #expect(log.producer.failure == reason && log.studio.failure == reason)
+            #expect(log.producer.unstored == [PairingBench.studioKey])
+        }
+    }
+
+    @Test func lostBeforeTheLastWord() throws {
+        func untilVerdict() throws -> PairingBench {
+            var bench = try PairingBench()
+            _ = bench.producer.connected(studio: PairingBench.studioKey, exporter: PairingBench.exporter)
+            let helloP = bench.producer.received(try message(bench.studio.connected()))
+            let accept = bench.studio.received(try message(helloP), window: &bench.window, now: bench.now)
+            _ = bench.producer.received(try message(accept))
+            #expect(bench.producer.stored(true) == [.send(.pairDone)])
+            return bench
+        }
+        let undone = PairingAction.unstore(PairingBench.studioKey)
+        var lost = try untilVerdict()
+        #expect(lost.producer.connectionClosed() == [undone])
+        #expect(!lost.producer.isFinished)
+        // The same key may come again.
+        #expect(lost.run().producer.stores.count == 1)
+
+        var late = try untilVerdict()
+        let timeout = late.producer.timeAdvanced(now: PairingBench.start + .seconds(30))
+        #expect(timeout.first == undone && timeout.failure == .timeout)
+        var stopped = try untilVerdict()
+        let cancelled = stopped.producer.cancelled()
+        #expect(cancelled.first == undone && cancelled.failure == .cancelled)
+        var broken = try untilVerdict()
+        #expect(broken.producer.received(.pairHello(PairHello(name: DisplayName("Desk")))).first == undone)
     }
 
     @Test func ownCode() {
@@ -173,7 +212,7 @@ extension [PairingAction] {
         #expect(bench.run().producer.stores.count == 1)
     }
 
-    /// The four messages in all 24 orders, given to the end that each is meant for: only the right order pairs.
+    /// The five messages in all 120 orders, given to the end that each is meant for: only the right order pairs.
     @Test func everyPermutationFailsClosed() throws {
         var right = try PairingBench()
         _ = right.producer.connected(studio: PairingBench.studioKey, exporter: PairingBench.exporter)
@@ -182,13 +221,15 @@ extension [PairingAction] {
         let accept = right.studio.received(try message(helloP), window: &right.window, now: right.now)
         _ = right.producer.received(try message(accept))
         let done = right.producer.stored(true)
+        _ = right.studio.received(try message(done), window: &right.window, now: right.now)
+        let verdict = right.studio.stored(nil)
         // True: to the producer.
         let messages: [(Bool, ControlMessage)] = [
             (true, try message(helloS)), (false, try message(helloP)), (true, try message(accept)),
-            (false, try message(done)),
+            (false, try message(done)), (true, try message(verdict)),
         ]
         var paired: [[Int]] = []
-        for order in permutations([0, 1, 2, 3]) {
+        for order in permutations([0, 1, 2, 3, 4]) {
             var bench = try PairingBench()
             _ = bench.producer.connected(studio: PairingBench.studioKey, exporter: PairingBench.exporter)
             _ = bench.studio.connected()
@@ -199,19 +240,21 @@ extension [PairingAction] {
                     if !actions.producer.stores.isEmpty { actions.producer += bench.producer.stored(true) }
                 } else {
                     actions.studio += bench.studio.received(messages[index].1, window: &bench.window, now: bench.now)
-                    if !actions.studio.stores.isEmpty { actions.studio += bench.studio.stored(true) }
+                    if !actions.studio.stores.isEmpty { actions.studio += bench.studio.stored(nil) }
                 }
             }
             // Each end is judged by the order that it saw.
             let seenByProducer = order.filter { messages[$0].0 }
             let seenByStudio = order.filter { !messages[$0].0 }
-            #expect(actions.producer.stores.isEmpty == (seenByProducer != [0, 2]), "\(order)")
+            let producerPairs = seenByProducer == [0, 2, 4]
+            let kept = actions.producer.stores.count - actions.producer.unstored.count
+            #expect((kept > 0) == producerPairs, "\(order)")
             #expect(actions.studio.stores.isEmpty == (seenByStudio != [1, 3]), "\(order)")
-            if seenByProducer != [0, 2] { #expect(actions.producer.contains(.close), "\(order)") }
+            if !producerPairs { #expect(actions.producer.contains(.close), "\(order)") }
             if seenByStudio != [1, 3] { #expect(actions.studio.contains(.close), "\(order)") }
-            if !actions.producer.stores.isEmpty, !actions.studio.stores.isEmpty { paired.append(order) }
+            if producerPairs, !actions.studio.stores.isEmpty { paired.append(order) }
         }
-        #expect(paired.contains([0, 1, 2, 3]))
+        #expect(paired.contains([0, 1, 2, 3, 4]))
     }
 
     /// All 24 orders of all four messages at one end: a message meant for the other side ends the connection.
@@ -257,7 +300,7 @@ extension [PairingAction] {
                 case 3: producer += bench.producer.connectionClosed()
                 case 4: producer += bench.producer.timeAdvanced(now: bench.now)
                 case 5: studio += bench.studio.connected()
-                case 6: studio += bench.studio.timeAdvanced(now: bench.now) + bench.studio.stored(true)
+                case 6: studio += bench.studio.timeAdvanced(now: bench.now) + bench.studio.stored(nil)
                 default:
                     producer += bench.producer.received(message)
                     studio += bench.studio.received(message, window: &bench.window, now: bench.now)

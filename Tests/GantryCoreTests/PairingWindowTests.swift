@@ -52,7 +52,7 @@ import Testing
     @Test func aSecondKeyRaisesTheAlarm() throws {
         let (bench, actions) = try second(after: .seconds(34), key: 3)
         #expect(actions.contains(.revoke(PairingBench.producerKey)))
-        #expect(actions.stores.isEmpty && actions.failure == .codeUsed)
+        #expect(actions.stores.isEmpty && actions.failure == .codeShared)
         #expect(bench.window.knownSecrets(now: bench.now).isEmpty)
     }
 

@@ -36,6 +36,8 @@ package enum PairingAction: Hashable, Sendable {
     case showComparison(String, asksForConfirmation: Bool)
     /// Save the peer, then call `stored`.
     case store(PairedPeer)
+    /// Producer: the studio has not stored us. Undo the `store` of this key: the record that it replaced comes back.
+    case unstore(KeyID)
     /// The alarm: two keys knew the secret. Revoke this key, which was stored before, and warn the person.
     case revoke(KeyID)
     /// End the connection, after what was sent has left.

@@ -5,6 +5,22 @@ package enum PairingEndpoint: Hashable, Sendable, CustomStringConvertible {
     /// Sixteen bytes.
     case ipv6(address: [UInt8], port: UInt16)
 
+    /// Four bytes of address, or sixteen; nil for another number.
+    package init?(address: [UInt8], port: UInt16) {
+        switch address.count {
+        case 4: self = .ipv4(address: address, port: port)
+        case 16: self = .ipv6(address: address, port: port)
+        default: return nil
+        }
+    }
+
+    /// An IPv6 address that counts on one link only (fe80::/10, RFC 4291 section 2.5.6): it has to be dialled through an
+    /// interface.
+    package var isLinkLocal: Bool {
+        guard case .ipv6(let address, _) = self, address.count == 16 else { return false }
+        return address[0] == 0xFE && address[1] & 0xC0 == 0x80
+    }
+
     package var port: UInt16 {
         switch self {
         case .ipv4(_, let port), .ipv6(_, let port): port

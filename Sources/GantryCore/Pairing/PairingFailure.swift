@@ -16,6 +16,8 @@ package struct PairingFailure: RawRepresentable, Hashable, Sendable {
     package static let protocolError = Self(rawValue: 9)
     /// The code was right, and has paired another device already.
     package static let codeUsed = Self(rawValue: 10)
+    /// Two devices knew the code: neither is paired.
+    package static let codeShared = Self(rawValue: 11)
 
     /// What a person reads, and a program tests.
     package func error(cause: String? = nil) -> GantryError {
@@ -28,6 +30,11 @@ package struct PairingFailure: RawRepresentable, Hashable, Sendable {
             GantryError(
                 .pairingCodeExpired,
                 "The code has been used already. Run `gantry-studio pair` again and scan the new code.", cause: cause)
+        case .codeShared:
+            GantryError(
+                .pairingProof,
+                "Two devices knew the code: somebody else has seen it. Neither is paired. Run `gantry-studio pair` "
+                    + "again, and show the new code to nobody else.", cause: cause)
         case .unsupportedVersion:
             GantryError(
                 .versionMismatch, "The two ends speak different versions. Update Gantry on both machines.", cause: cause

@@ -13,6 +13,8 @@ package struct PairingProducerStateMachine: Sendable {
         /// The proof is right; a person has to compare the number.
         case awaitingConfirmation(PairedPeer)
         case storing(PairedPeer)
+        /// Stored here; the studio says whether it has stored us too.
+        case awaitingVerdict(PairedPeer)
         case finished
     }
 
@@ -60,11 +62,12 @@ package struct PairingProducerStateMachine: Sendable {
     package mutating func received(_ message: ControlMessage) -> [PairingAction] {
         switch (state, message) {
         case (.finished, _), (.waiting, _): return []
-        case (_, .pairFail(let fail)): return finish(.failed(fail.reason), [.close])
+        case (_, .pairFail(let fail)): return takeBack() + finish(.failed(fail.reason), [.close])
         case (.awaitingHello(let exporter), .pairHello(let studioHello)) where studioHello.proof == nil:
             return answer(studioHello, exporter)
         case (.awaitingAccept(let transcript, let peer), .pairAccept(let accept)):
             return check(accept, transcript, peer)
+        case (.awaitingVerdict(let peer), .pairDone): return finish(.paired(peer), [.close])
         default: return dropConnection()
         }
     }
@@ -114,7 +117,7 @@ package struct PairingProducerStateMachine: Sendable {
     package mutating func confirmed(_ isSame: Bool) -> [PairingAction] {
         switch state {
         case .awaitingAccept, .awaitingConfirmation: break
-        case .waiting, .awaitingHello, .storing, .finished: return []
+        case .waiting, .awaitingHello, .storing, .awaitingVerdict, .finished: return []
         }
         guard isSame else { return fail(.declined) }
         isConfirmed = true
@@ -126,16 +129,18 @@ package struct PairingProducerStateMachine: Sendable {
     package mutating func stored(_ isSaved: Bool) -> [PairingAction] {
         guard case .storing(let peer) = state else { return [] }
         guard isSaved else { return fail(.storeError) }
-        return finish(.paired(peer), [.send(.pairDone), .close])
+        state = .awaitingVerdict(peer)
+        return [.send(.pairDone)]
     }
 
     /// The connection ended or broke, or a message could not be read (the owner closes it).
     package mutating func connectionClosed() -> [PairingAction] {
         switch state {
         case .waiting, .finished, .storing: return []
-        case .awaitingHello, .awaitingAccept, .awaitingConfirmation:
+        case .awaitingHello, .awaitingAccept, .awaitingConfirmation, .awaitingVerdict:
+            let undone = takeBack()
             restart()
-            return []
+            return undone
         }
     }
 
@@ -155,13 +160,20 @@ package struct PairingProducerStateMachine: Sendable {
 
     private mutating func dropConnection() -> [PairingAction] {
         if case .storing = state { return [] }
+        let undone = takeBack()
         restart()
-        return [.send(.pairFail(PairFail(reason: .protocolError))), .close]
+        return undone + [.send(.pairFail(PairFail(reason: .protocolError))), .close]
+    }
+
+    /// What was stored counts only with the studio's word.
+    private func takeBack() -> [PairingAction] {
+        if case .awaitingVerdict(let peer) = state { [.unstore(peer.keyID)] } else { [] }
     }
 
     private mutating func fail(_ reason: PairingFailure) -> [PairingAction] {
         if case .waiting = state { return finish(.failed(reason), []) }
-        return finish(.failed(reason), [.send(.pairFail(PairFail(reason: reason))), .close])
+        let undone = takeBack()
+        return undone + finish(.failed(reason), [.send(.pairFail(PairFail(reason: reason))), .close])
     }
 
     private mutating func finish(_ result: PairingResult, _ last: [PairingAction]) -> [PairingAction] {

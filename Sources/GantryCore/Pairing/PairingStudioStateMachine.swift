@@ -109,8 +109,11 @@ package struct PairingStudioStateMachine: Sendable {
     }
 
     private mutating func refuse(_ verdict: PairingWindow.Verdict) -> [PairingAction] {
-        if case .alarm(let first) = verdict { return [.revoke(first)] + fail(.codeUsed) }
-        return fail(.codeUsed)
+        switch verdict {
+        case .alarm(let first): return [.revoke(first)] + fail(.codeShared)
+        case .shared: return fail(.codeShared)
+        case .used, .accepted: return fail(.codeUsed)
+        }
     }
 
     private mutating func accept(
@@ -129,10 +132,11 @@ package struct PairingStudioStateMachine: Sendable {
         return isSame ? accept(transcript, secret, peer) : fail(.declined)
     }
 
-    /// The answer to `store`.
-    package mutating func stored(_ isSaved: Bool) -> [PairingAction] {
+    /// The answer to `store`: nil when the peer was saved, else why not.
+    package mutating func stored(_ failure: PairingFailure?) -> [PairingAction] {
         guard case .storing(let peer) = state else { return [] }
-        return isSaved ? finish(.paired(peer), [.close]) : fail(.storeError)
+        if let failure { return fail(failure) }
+        return finish(.paired(peer), [.send(.pairDone), .close])
     }
 
     /// The connection ended or broke, or a message could not be read.

@@ -10,10 +10,13 @@ package struct PairingWindow: Sendable {
         case used
         /// Two keys knew the secret: revoke this first one as well, and store neither.
         case alarm(first: KeyID)
+        /// After the alarm.
+        case shared
     }
 
     private let closes: MediaTimestamp
-    private var secret: PairingSecret
+    /// Nil once the window is closed.
+    private var secret: PairingSecret?
     private var rotates: MediaTimestamp
     private var previous: PairingSecret?
     private var previousEnds = MediaTimestamp(microseconds: .min)
@@ -21,16 +24,25 @@ package struct PairingWindow: Sendable {
     private var isAlarmed = false
     private var firstAt = MediaTimestamp(microseconds: .min)
 
+    /// Until when a second key raises the alarm; nil before the first has finished.
+    package var guardEnds: MediaTimestamp? { first == nil ? nil : firstAt + PairingLimits.grace }
+
     package init(secret: PairingSecret, now: MediaTimestamp) {
         self.secret = secret
         closes = now + PairingLimits.window
         rotates = now + PairingLimits.rotation
     }
 
-    /// The secret to show.
-    package var current: PairingSecret { secret }
+    /// The secret to show; nil once the window is closed.
+    package var current: PairingSecret? { secret }
 
-    package func isOpen(now: MediaTimestamp) -> Bool { now < closes }
+    /// Lets go of the secrets: they are zeroed with their last user.
+    package mutating func close() {
+        secret = nil
+        previous = nil
+    }
+
+    package func isOpen(now: MediaTimestamp) -> Bool { now < closes && secret != nil }
 
     /// Time to call `rotated` with a fresh secret.
     package func needsRotation(now: MediaTimestamp) -> Bool { now >= rotates && isOpen(now: now) && first == nil }
@@ -52,7 +64,7 @@ package struct PairingWindow: Sendable {
 
     /// The secrets that count now; none when the window is closed.
     package func knownSecrets(now: MediaTimestamp) -> [PairingSecret] {
-        guard isOpen(now: now), !isAlarmed else { return [] }
+        guard let secret, isOpen(now: now), !isAlarmed else { return [] }
         if let previous, now < previousEnds { return [secret, previous] }
         return [secret]
     }
@@ -67,7 +79,7 @@ package struct PairingWindow: Sendable {
 
     /// A peer has finished the handshake and is about to be stored.
     mutating func finished(by key: KeyID, now: MediaTimestamp) -> Verdict {
-        guard !isAlarmed else { return .used }
+        guard !isAlarmed else { return .shared }
         let verdict = proved(by: key, now: now)
         if verdict == .accepted, first == nil {
             first = key

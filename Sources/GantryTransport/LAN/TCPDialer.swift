@@ -2,7 +2,7 @@ package import GantryCore
 package import GantryPlatform
 import Glibc
 
-/// Opens a TCP connection: all addresses of the host at once, the first that answers is taken.
+/// Opens a TCP connection to one host: all its addresses at once, the first that answers is taken.
 package enum TCPDialer {
     /// Blocks until connected or `deadline`; for a thread of its own. `cancel` (an eventfd) ends the wait.
     ///
@@ -10,43 +10,32 @@ package enum TCPDialer {
     package static func dial(
         _ endpoint: Endpoint, until deadline: MediaTimestamp, cancel: EventDescriptor
     ) throws(GantryError) -> SocketLink {
-        let addresses = try resolve(endpoint)
-        var attempts: [(socket: FileDescriptor, address: SocketAddress)] = []
-        var lastFailure: SystemError?
-        for address in addresses {
-            do throws(SystemError) {
-                attempts.append((try begin(address), address))
-            } catch {
-                lastFailure = error
+        let race = try DialRace()
+        race.add([endpoint])
+        race.complete()
+        var link: SocketLink?
+        var failure: GantryError?
+        race.run(until: deadline, limit: deadline - MonotonicClock.now(), cancel: cancel) { _, outcome in
+            switch outcome {
+            case .connected(let made): link = made
+            case .failed(let error): failure = error
             }
+            return link == nil
         }
-        while !attempts.isEmpty {
-            let left = (deadline - MonotonicClock.now()).microseconds
-            guard left > 0 else {
-                throw GantryError(
-                    .timeout, "\(endpoint) does not answer. Is the producer running there, and no firewall in between?")
-            }
-            var waiting = attempts.map { pollfd(fd: $0.socket.rawValue, events: Int16(POLLOUT), revents: 0) }
-            waiting.append(pollfd(fd: cancel.rawValue, events: Int16(POLLIN), revents: 0))
-            let wait = CInt(clamping: left / 1000 + 1)
-            _ = waiting.withUnsafeMutableBufferPointer { poll($0.baseAddress, nfds_t($0.count), wait) }
-            if waiting.last?.revents != 0 { throw GantryError(.cancelled, "The connection was cancelled.") }
-            for index in attempts.indices.reversed() where waiting[index].revents != 0 {
-                let attempt = attempts.remove(at: index)
-                do throws(SystemError) {
-                    return try finish(attempt.socket, attempt.address)
-                } catch {
-                    lastFailure = error
-                }
-            }
-        }
-        throw GantryError(
-            .cannotConnect,
-            "No connection to \(endpoint). Start the producer there (gantry-producer run), or check address and port.",
-            cause: lastFailure?.reason)
+        if let link { return link }
+        if let failure { throw failure }
+        throw MonotonicClock.now() < deadline
+            ? GantryError(.cancelled, "The connection was cancelled.") : noAnswer(endpoint)
     }
 
-    private static func resolve(_ endpoint: Endpoint) throws(GantryError) -> [SocketAddress] {
+    // MARK: The steps, for `DialRace`
+
+    static func noAnswer(_ endpoint: Endpoint) -> GantryError {
+        GantryError(
+            .timeout, "\(endpoint) does not answer. Is the producer running there, and no firewall in between?")
+    }
+
+    static func resolve(_ endpoint: Endpoint) throws(GantryError) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_NUMERICSERV
@@ -70,22 +59,40 @@ package enum TCPDialer {
         return addresses
     }
 
-    private static func begin(_ address: SocketAddress) throws(SystemError) -> FileDescriptor {
+    static func begin(_ address: SocketAddress, of endpoint: Endpoint) throws(GantryError) -> FileDescriptor {
         let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let socket = FileDescriptor(takingOwnership: try syscall("socket") { Glibc.socket(address.family, type, 0) })
         do throws(SystemError) {
-            try syscall("connect") { address.withPointer { connect(socket.rawValue, $0, $1) } }
+            let socket = FileDescriptor(
+                takingOwnership: try syscall("socket") { Glibc.socket(address.family, type, 0) })
+            do throws(SystemError) {
+                try syscall("connect") { address.withPointer { connect(socket.rawValue, $0, $1) } }
+            } catch {
+                if error.errno != EINPROGRESS { throw error }
+            }
+            return socket
         } catch {
-            if error.errno != EINPROGRESS { throw error }
+            throw refused(endpoint, error)
         }
-        return socket
     }
 
-    private static func finish(_ socket: FileDescriptor, _ address: SocketAddress) throws(SystemError) -> SocketLink {
-        var status: CInt = 0
-        var length = socklen_t(MemoryLayout<CInt>.size)
-        try syscall("getsockopt") { getsockopt(socket.rawValue, SOL_SOCKET, SO_ERROR, &status, &length) }
-        if status != 0 { throw SystemError(errno: status, during: "connect") }
-        return try SocketLink(takingOwnership: socket, peerAddress: address.description)
+    static func finish(
+        _ socket: FileDescriptor, _ address: SocketAddress, of endpoint: Endpoint
+    ) throws(GantryError) -> SocketLink {
+        do throws(SystemError) {
+            var status: CInt = 0
+            var length = socklen_t(MemoryLayout<CInt>.size)
+            try syscall("getsockopt") { getsockopt(socket.rawValue, SOL_SOCKET, SO_ERROR, &status, &length) }
+            if status != 0 { throw SystemError(errno: status, during: "connect") }
+            return try SocketLink(takingOwnership: socket, peerAddress: address.description)
+        } catch {
+            throw refused(endpoint, error)
+        }
+    }
+
+    private static func refused(_ endpoint: Endpoint, _ error: SystemError) -> GantryError {
+        GantryError(
+            .cannotConnect,
+            "No connection to \(endpoint). Start the producer there (gantry-producer run), or check address and port.",
+            cause: error.reason)
     }
 }

@@ -1,32 +1,33 @@
 import GantryCore
 import GantryTransport
 
-/// The carrier's side of a `ProducerPairing`.
-final class ProducerPairingConnection: CarrierHandler, @unchecked Sendable {  // All state: the carrier's I/O thread.
+/// One connection of a `ProducerPairing`, accepted or dialled.
+final class ProducerPairingConnection: CarrierHandler, @unchecked Sendable {
+    // `peer` is set on the I/O thread, before the pairing hands this object to any other.
+    let carrier: SecureCarrier
+    let id: UInt64
+    private(set) var peer: CarrierPeer?
     private let pairing: ProducerPairing
-    private let carrier: SecureCarrier
     private var receiver = ControlReceiver()
 
-    init(pairing: ProducerPairing, carrier: SecureCarrier) {
+    init(pairing: ProducerPairing, carrier: SecureCarrier, id: UInt64) {
         self.pairing = pairing
         self.carrier = carrier
+        self.id = id
     }
 
     func carrierEstablished(_ peer: CarrierPeer) {
-        pairing.established(peer, on: carrier)
+        self.peer = peer
+        pairing.established(peer, on: self)
     }
 
     func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
         try receiver.consume(chunk) { message, _ throws(GantryError) in
-            pairing.received(message)
+            pairing.received(message, on: self)
         }
     }
 
-    func carrierBroken(_ error: GantryError) { pairing.closed() }
-
-    func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
-        pairing.deadline(now: now)
-    }
-
-    func carrierClosed(_ error: GantryError?) { pairing.closed() }
+    func carrierBroken(_ error: GantryError) { pairing.closed(self) }
+    func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? { pairing.deadline(now: now) }
+    func carrierClosed(_ error: GantryError?) { pairing.closed(self) }
 }

@@ -130,13 +130,25 @@ extension ProducerConnection {
             case .start(let start): begin(start)
             case .keyFrame: server.requestKeyFrame()
             case .close: carrier.close()
-            case .finish(let end): self.end = end
+            case .finish(let end):
+                self.end = end
+                if end.reason == .unpaired && end.isFromPeer { forgetPeer() }
             case .peerFailed(let failure): Log.info("the studio reports: \(DisplayName(failure.text).text)")
             // Adaptation, pausing, data and further carriers are not offered in HELLO yet.
             case .prefer, .feedback, .pause, .resume, .stats, .data, .carrierOffer, .carrierBind, .clock: break
             // For the studio's side only.
             case .established, .format, .rate, .videoState, .streams: break
             }
+        }
+    }
+
+    /// The studio says on the session that it removes this producer: we remove it too.
+    private func forgetPeer() {
+        guard let keyID = provenKeyID else { return }
+        do throws(GantryError) {
+            _ = try server.store.remove(keyID: keyID, now: WallClock.now())
+        } catch {
+            Log.warning("\(error)")
         }
     }
 
@@ -159,6 +171,7 @@ extension ProducerConnection {
         }
         server.subscribe(self, to: start.channels)
         if let peer { server.events(.connected(peer)) }
+        server.updateAdvert()
     }
 }
 

@@ -31,6 +31,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private var isStopping = false
     /// Set once in `start`, before anyone connects.
     private var removals: RemovalWatch?
+    private let advert: ProducerAdvert?
 
     init(
         configuration: ProducerConfiguration, identity: Identity, store: DeviceStore, name: DisplayName,
@@ -40,6 +41,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         self.store = store
         self.name = name
         self.events = events
+        advert = configuration.isAdvertised ? ProducerAdvert(keyID: identity.keyID, events: events) : nil
         listener = try TCPListener(port: configuration.port)
         port = listener.port
         video = configuration.video.map { VideoPipeline(settings: $0, events: events) }
@@ -69,15 +71,22 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         try video?.start()
         try audio?.start()
         let removals = RemovalWatch(
-            store, connected: { [weak self] in self?.provenKeyIDs ?? [] },
+            store, threadName: "producer-trust", connected: { [weak self] in self?.provenKeyIDs ?? [] },
             removed: { [weak self] in self?.disconnect($0) })
         try removals.start()
         self.removals = removals
         try listener.start(threadName: "producer-listen") { [self] link, host in accept(link, from: host) }
+        do throws(GantryError) {
+            try advert?.start(name: name, port: port)
+        } catch {
+            // Whoever knows the address still finds us.
+            events(.discoveryUnavailable(error))
+        }
     }
 
     func stop() {
         lock.withLock { isStopping = true }
+        advert?.stop()
         listener.stop()
         removals?.stop()
         // Pipelines first: what they still have goes out before the goodbye.
@@ -144,6 +153,14 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
             sessions.remove(id)
             admission.settled(id)
         }
+        updateAdvert()
+    }
+
+    /// Tells those who look for us what we do. Any thread, after each change.
+    func updateAdvert() {
+        guard let advert else { return }
+        let isFull = lock.withLock { sessions.count >= Self.maximumSessions }
+        advert.update(isFull ? .full : activePeers.isEmpty ? .free : .active)
     }
 
     /// What studios are told each second.
@@ -162,7 +179,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     /// Whether there is room for one more session; then it counts until `ended`.
     func takesSession(_ id: UInt64) -> Bool {
-        lock.withLock {
+        defer { updateAdvert() }
+        return lock.withLock {
             guard sessions.count < Self.maximumSessions else { return false }
             sessions.insert(id)
             return true

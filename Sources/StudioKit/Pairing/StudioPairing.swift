@@ -3,11 +3,13 @@ import GantryPlatform
 import GantryTransport
 import GantryTrust
 
-/// A pairing window of a studio: shows a code, lets producers dial in, and pairs with the first that proves that it
-/// has seen the code.
+/// A pairing window of a studio: shows a code, finds producers that have scanned it, lets producers dial in, and pairs with
+/// the first that proves that it has seen the code.
 ///
-/// The window closes at the first success, at `cancel()`, or after its time (5 minutes at most). The code changes every
-/// two minutes. Made by `StudioController.beginPairing`.
+/// The code changes every two minutes. The window ends at `cancel()`, after its time (5 minutes at most), or 35 seconds after
+/// the success: until then a second device with the same code raises the alarm. Made by `StudioController.beginPairing`.
+///
+/// Threads: "studio-pair" (time), "studio-accept", "studio-dial", one I/O thread a connection.
 public final class StudioPairing: @unchecked Sendable {  // What varies is guarded by `state`.
     /// What a user interface shows.
     public enum Event: Sendable {
@@ -16,19 +18,27 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         /// Six digits that must be the same at the producer. With `needsAnswer`, pairing waits for
         /// `StudioPairing.confirm`.
         case comparison(String, needsAnswer: Bool)
+        /// Somebody tried and failed; the window stays open. Told eight times at most.
+        case attemptFailed(GantryError)
         /// A producer that is paired already is on this network: it can be received at once. Its name is safe to print.
         case pairedProducerFound(name: String)
         /// The network cannot be searched; producers can still dial the address in the code.
         case discoveryUnavailable(GantryError)
-        /// Somebody tried and failed; the window stays open.
-        case attemptFailed(GantryError)
+        /// After the success a second device came with the same code: the first one has been removed again.
+        case alarm(GantryError)
     }
 
-    private let identity: Identity
+    /// Connections that we dialled and that have not proved the secret yet.
+    private static let maximumDialled = 32
+    private static let mostFailuresTold = 8
+    /// With more characters the QR code does not fit into 80 x 24 (version 5 at level M, alphanumeric: 122).
+    private static let longestWithName = 122
+
+    let identity: Identity
     private let store: DeviceStore
     private let name: DisplayName
     private let asksForConfirmation: Bool
-    private let endpoint: PairingEndpoint
+    private let endpoints: [PairingEndpoint]
     private let ends: MediaTimestamp
     private let listener: TCPListener
     private let continuation: AsyncStream<Event>.Continuation
@@ -40,28 +50,39 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     private var admission = AdmissionControl(
         maximumUnproven: PairingLimits.sockets, maximumPerHost: PairingLimits.socketsPerAddress,
         maximumPerSecond: PairingLimits.acceptsPerSecond)
-    private var connections: [UInt64: SecureCarrier] = [:]
-    private var handlers: [UInt64: StudioPairingConnection] = [:]
+    private var connections: [UInt64: StudioPairingConnection] = [:]
+    /// Those of `connections` that we dialled: where, and whether they have proved the secret.
+    private var dialled: [UInt64: (endpoint: Endpoint, isProven: Bool)] = [:]
+    /// Comparison numbers that wait for an answer; the first one is shown.
+    private var questions: [(id: UInt64, number: String)] = []
+    private var search: PairingSearch?
+    private var thread: NamedThread?
     private var nextID: UInt64 = 0
     private var outcome: Result<PairedDevice, GantryError>?
     /// Two keys knew the secret: no record of this window may stay.
     private var isAlarmed = false
+    private var isClosed = false
+    private var failuresTold = 0
+    private var producersTold: Set<String> = []
 
     init(
-        identity: Identity, store: DeviceStore, name: DisplayName, address: [UInt8], port: UInt16,
-        duration: MediaDuration, asksForConfirmation: Bool
+        identity: Identity, store: DeviceStore, name: DisplayName, addresses: [[UInt8]],
+        port: UInt16, duration: MediaDuration, asksForConfirmation: Bool
     ) throws(GantryError) {
         self.identity = identity
         self.store = store
         self.name = name
         self.asksForConfirmation = asksForConfirmation
-        listener = try TCPListener(port: port)
-        endpoint = .ipv4(address: address, port: listener.port)
+        let listener = try TCPListener(port: port)
+        self.listener = listener
+        endpoints = addresses.compactMap { PairingEndpoint(address: $0, port: listener.port) }
         let now = MonotonicClock.now()
         ends = now + min(duration, PairingLimits.window)
         window = PairingWindow(secret: try Self.freshSecret(), now: now)
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
+
+    deinit { continuation.finish() }
 
     private static func freshSecret() throws(GantryError) -> PairingSecret {
         var bytes = PairingCryptography.randomBytes(PairingLimits.secretSize)
@@ -74,52 +95,108 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     // MARK: Any thread
 
-    /// The code as text, as it stands in the QR code. Whoever has it can pair: not for logs.
+    /// The code as text, as it stands in the QR code; empty once the window is closed. Whoever has it can pair: not for
+    /// logs.
     public var code: String {
         let (secret, life) = state.withLock { (window.current, window.life(now: MonotonicClock.now())) }
-        return PairingCode(
-            studio: identity.keyID, secret: secret, endpoints: [endpoint], name: name, life: max(1, life)
-        ).text()
+        guard let secret else { return "" }
+        func text(_ name: DisplayName?) -> String {
+            PairingCode(
+                studio: identity.keyID, secret: secret, endpoints: endpoints, name: name, life: max(1, life)
+            ).text()
+        }
+        let full = text(name)
+        return full.utf8.count <= Self.longestWithName ? full : text(nil)
     }
-
-    /// Closes the window; `run` throws `pairingCancelled`.
-    public func cancel() { finish(.failure(PairingFailure.cancelled.error())) }
 
     /// When the window closes by itself, on `CLOCK_MONOTONIC`.
     public var deadline: MediaTimestamp { ends }
 
     /// The answer to `Event.comparison`: whether the producer shows the same digits.
     public func confirm(_ isSame: Bool) {
-        for connection in state.withLock({ Array(handlers.values) }) { connection.confirm(isSame) }
+        let connection = state.withLock { () -> StudioPairingConnection? in
+            questions.isEmpty ? nil : connections[questions.removeFirst().id]
+        }
+        connection?.confirm(isSame)
+        askNext()
     }
 
-    /// Opens the window and blocks until its end. For a thread of its own, not the cooperative pool.
-    ///
-    /// - Throws: `pairingCancelled`, `pairingTimeout`, `store`.
-    public func run() throws(GantryError) -> PairedDevice {
-        try listener.start(threadName: "studio-pair") { [self] link, host in accept(link, from: host) }
-        announceCode()
-        while true {
-            let now = MonotonicClock.now()
-            if now >= ends { finish(.failure(Self.windowClosed)) }
-            if state.withLock({ window.needsRotation(now: now) }) { rotate(now: now) }
-            let done = state.withLock { () -> Result<PairedDevice, GantryError>? in
-                if outcome == nil { _ = state.wait(until: min(ends, window.nextDeadline)) }
-                return outcome
-            }
-            guard let done else { continue }
-            closeAll()
-            // The alarm may have come while the last connections were ended.
-            return try (state.withLock { outcome } ?? done).get()
+    /// Closes the window; `run` throws `pairingCancelled`.
+    public func cancel() { finish(.failure(PairingFailure.cancelled.error())) }
+
+    /// Ends the guard that follows a success, and waits until everything is closed. Any number of times.
+    public func close() {
+        cancel()
+        let thread = state.withLock { () -> NamedThread? in
+            isClosed = true
+            state.broadcast()
+            return self.thread
         }
+        thread?.join()
+    }
+
+    /// Opens the window and blocks until a producer is paired or the window has ended. For a thread of its own, not the
+    /// cooperative pool. Once only.
+    ///
+    /// - Throws: `pairingCancelled`, `pairingTimeout`, `store`, `pairingProof` when two devices knew the code.
+    public func run() throws(GantryError) -> PairedDevice {
+        try listener.start(threadName: "studio-accept") { [self] link, host in accept(link, from: host) }
+        startSearch()
+        announceCode()
+        let thread = try NamedThread("studio-pair") { [self] in watch() }
+        let result = state.withLock { () -> Result<PairedDevice, GantryError>? in
+            self.thread = thread
+            while outcome == nil { state.wait() }
+            return outcome
+        }
+        if case .failure? = result { thread.join() }
+        // The alarm may have come while the last connections were ended.
+        guard let final = state.withLock({ outcome }) else { throw Self.windowClosed }
+        return try final.get()
     }
 
     private static let windowClosed = GantryError(
         .pairingTimeout, "No producer has scanned the code in time. Run `gantry-studio pair` again.")
 
+    private func finish(_ result: Result<PairedDevice, GantryError>) {
+        state.withLock {
+            if outcome == nil { outcome = result }
+            state.broadcast()
+        }
+    }
+}
+
+// MARK: - The window's thread
+
+extension StudioPairing {
+    /// Lets time pass until the window, or the guard after a success, is over.
+    private func watch() {
+        while true {
+            let now = MonotonicClock.now()
+            if now >= ends { finish(.failure(Self.windowClosed)) }
+            if state.withLock({ window.needsRotation(now: now) }) { rotate(now: now) }
+            let isOver = state.withLock { () -> Bool in
+                if isWatchOver(now: now) { return true }
+                _ = state.wait(until: window.guardEnds ?? min(ends, window.nextDeadline))
+                return isWatchOver(now: MonotonicClock.now())
+            }
+            if isOver { return closeAll() }
+        }
+    }
+
+    /// Under the lock.
+    private func isWatchOver(now: MediaTimestamp) -> Bool {
+        switch outcome {
+        case nil: false
+        case .failure: true
+        case .success: isClosed || now >= (window.guardEnds ?? now)
+        }
+    }
+
     private func rotate(now: MediaTimestamp) {
         guard let secret = try? Self.freshSecret() else { return }
         state.withLock { window.rotated(to: secret, now: now) }
+        state.withLock { search }?.codeChanged()
         announceCode()
     }
 
@@ -130,20 +207,47 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     private func closeAll() {
         listener.stop()
-        let open = state.withLock { Array(connections.values) }
-        for carrier in open { carrier.close() }
-        for carrier in open { carrier.join() }
+        let (search, open) = state.withLock { (self.search, Array(connections.values)) }
+        search?.stop()
+        for connection in open { connection.carrier.close() }
+        for connection in open { connection.carrier.join() }
+        state.withLock { window.close() }
         continuation.finish()
     }
+}
 
-    private func finish(_ result: Result<PairedDevice, GantryError>) {
-        state.withLock {
-            if outcome == nil { outcome = result }
-            state.broadcast()
+// MARK: - Ways to us
+
+extension StudioPairing {
+    private func startSearch() {
+        do throws(GantryError) {
+            let search = try PairingSearch(
+                until: ends + PairingLimits.grace,
+                .init(
+                    rendezvous: { [weak self] in self?.rendezvous ?? [] },
+                    connected: { [weak self] in self?.dialled($0, $1) },
+                    producersChanged: { [weak self] in self?.producersChanged($0) },
+                    unavailable: { [continuation] in continuation.yield(.discoveryUnavailable($0)) }))
+            state.withLock { self.search = search }
+            try search.start()
+        } catch {
+            continuation.yield(.discoveryUnavailable(error))
         }
     }
 
-    // MARK: Listener thread
+    private var rendezvous: Set<String> {
+        let secrets = state.withLock { window.knownSecrets(now: MonotonicClock.now()) }
+        return Set(
+            secrets.compactMap { try? PairingTranscript.rendezvous(secret: $0, crypto: PairingCryptography.self) })
+    }
+
+    private func producersChanged(_ services: [DiscoveredService]) {
+        for service in services {
+            guard let device = try? store.device(advertisedAs: service), device.state == .active else { continue }
+            let isNew = state.withLock { producersTold.insert(device.displayedName).inserted }
+            if isNew { continuation.yield(.pairedProducerFound(name: device.displayedName)) }
+        }
+    }
 
     private func accept(_ link: SocketLink, from host: String) {
         let (id, decision) = state.withLock { () -> (UInt64, AdmissionControl.Decision) in
@@ -151,32 +255,43 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
             return (nextID, admission.connected(nextID, from: host, now: MonotonicClock.now()))
         }
         guard case .admit(let evicted) = decision else { return link.close() }
-        if let evicted, let carrier = state.withLock({ connections[evicted] }) { carrier.close(afterSending: false) }
+        if let evicted { state.withLock { connections[evicted] }?.carrier.close(afterSending: false) }
+        start(link, id: id)
+    }
+
+    private func dialled(_ link: SocketLink, _ endpoint: Endpoint) {
+        let id = state.withLock { () -> UInt64? in
+            guard dialled.values.count(where: { !$0.isProven }) < Self.maximumDialled else { return nil }
+            nextID &+= 1
+            dialled[nextID] = (endpoint, false)
+            return nextID
+        }
+        if let id { return start(link, id: id) }
+        link.close()
+        state.withLock { search }?.ended(endpoint)
+    }
+
+    private func start(_ link: SocketLink, id: UInt64) {
         do throws(GantryError) {
-            // Any key may try: the proof of the code decides. The producer is the TLS server, also where it dials.
+            // Any key may try: the proof of the code decides. The producer is the TLS server, whoever dialled.
             let carrier = try SecureCarrier(
                 link: link, identity: identity,
                 configuration: .init(
                     role: .client, alpn: WireLimits.pairingProtocolName, exporterLabel: PairingLimits.exporterLabel,
                     phase: .pairing, threadName: "studio-pair-io")
             ) { _ in .trusted }
-            let handler = StudioPairingConnection(pairing: self, carrier: carrier, id: id)
-            state.withLock {
-                connections[id] = carrier
-                handlers[id] = handler
-            }
-            try carrier.start(handler: handler)
+            let connection = StudioPairingConnection(pairing: self, carrier: carrier, id: id)
+            state.withLock { connections[id] = connection }
+            try carrier.start(handler: connection)
         } catch {
-            state.withLock {
-                connections[id] = nil
-                handlers[id] = nil
-                admission.settled(id)
-            }
+            ended(id, nil)
         }
     }
+}
 
-    // MARK: I/O threads of the connections
+// MARK: - From the I/O threads of the connections
 
+extension StudioPairing {
     func machine(for peer: CarrierPeer) -> PairingStudioStateMachine {
         PairingStudioStateMachine(
             ownKeyID: identity.keyID, producer: peer.keyID, exporter: peer.exporter, name: name, model: "gantry",
@@ -189,8 +304,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     /// Two keys knew the secret: the first one is taken back, and nobody is paired.
     func revoke(_ keyID: KeyID) {
-        let error = GantryError(
-            .pairingProof, "Two devices knew the code: somebody else has seen it. Both were refused; pair again.")
+        let error = PairingFailure.codeShared.error()
         // Also where the first one has succeeded already. Told before the record is removed: whoever saves one looks
         // afterwards, so that none stays whichever comes first.
         state.withLock {
@@ -199,16 +313,36 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
             state.broadcast()
         }
         _ = try? store.remove(keyID: keyID, now: WallClock.now())
+        continuation.yield(.alarm(error))
     }
 
-    func showComparison(_ number: String, needsAnswer: Bool) {
-        continuation.yield(.comparison(number, needsAnswer: needsAnswer))
+    func showComparison(_ number: String, needsAnswer: Bool, id: UInt64) {
+        guard needsAnswer else {
+            continuation.yield(.comparison(number, needsAnswer: false))
+            return
+        }
+        let isFirst = state.withLock { () -> Bool in
+            questions.append((id, number))
+            return questions.count == 1
+        }
+        if isFirst { askNext() }
     }
 
-    func proven(_ id: UInt64) { state.withLock { admission.settled(id) } }
+    /// One question at a time: an answer is for the number that is shown.
+    private func askNext() {
+        guard let number = state.withLock({ questions.first?.number }) else { return }
+        continuation.yield(.comparison(number, needsAnswer: true))
+    }
 
-    /// Whether the peer was saved.
-    func save(_ peer: PairedPeer, _ connection: CarrierPeer) -> Bool {
+    func proven(_ id: UInt64) {
+        state.withLock {
+            admission.settled(id)
+            dialled[id]?.isProven = true
+        }
+    }
+
+    /// Nil when the peer was saved, else why not.
+    func save(_ peer: PairedPeer, _ connection: CarrierPeer) -> PairingFailure? {
         do throws(GantryError) {
             let address = peer.streamPort.flatMap { port in
                 Endpoint(text: connection.address).map { Endpoint(host: $0.host, port: port).description }
@@ -219,22 +353,30 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
                     confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: address))
             guard !state.withLock({ isAlarmed }) else {
                 _ = try store.remove(keyID: peer.keyID, now: WallClock.now())
-                return false
+                return .codeShared
             }
             finish(.success(device))
-            return true
+            return nil
         } catch {
             finish(.failure(error))
-            return false
+            return .storeError
         }
     }
 
+    /// - Parameter failure: what the peer did wrong, or said; nil for a connection that just ended.
     func ended(_ id: UInt64, _ failure: GantryError?) {
-        state.withLock {
+        let (endpoint, search, isTold, isAsked) = state.withLock { () -> (Endpoint?, PairingSearch?, Bool, Bool) in
+            let isAsked = questions.first?.id == id
+            questions.removeAll { $0.id == id }
+            let endpoint = dialled.removeValue(forKey: id)?.endpoint
             connections[id] = nil
-            handlers[id] = nil
             admission.settled(id)
+            let isTold = failure != nil && failuresTold < Self.mostFailuresTold
+            if isTold { failuresTold += 1 }
+            return (endpoint, self.search, isTold, isAsked)
         }
-        if let failure { continuation.yield(.attemptFailed(failure)) }
+        if let endpoint { search?.ended(endpoint) }
+        if isAsked { askNext() }
+        if isTold, let failure { continuation.yield(.attemptFailed(failure)) }
     }
 }

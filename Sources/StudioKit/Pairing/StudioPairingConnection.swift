@@ -6,7 +6,7 @@ import GantryTransport
 final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
     // `machine` is guarded by `lock`; the rest: I/O thread only.
     private let pairing: StudioPairing
-    private let carrier: SecureCarrier
+    let carrier: SecureCarrier
     private let id: UInt64
     private var receiver = ControlReceiver()
     private var peer: CarrierPeer?
@@ -51,8 +51,10 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
     }
 
     func carrierClosed(_ error: GantryError?) {
+        // A connection that just ends is no attempt: the producer may have another one to us.
+        let told = failure
         perform(lock.withLock { machine?.connectionClosed() })
-        pairing.ended(id, failure ?? error)
+        pairing.ended(id, told)
     }
 
     /// Any thread.
@@ -62,13 +64,14 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
         for action in actions ?? [] {
             switch action {
             case .send(let message): carrier.send(message)
-            case .scheduleDeadline: break
+            // The carrier asks for the deadline by itself; only a producer takes back.
+            case .scheduleDeadline, .unstore: break
             case .showComparison(let number, let needsAnswer):
-                pairing.showComparison(number, needsAnswer: needsAnswer)
+                pairing.showComparison(number, needsAnswer: needsAnswer, id: id)
             case .store(let paired):
                 guard let peer else { continue }
-                let isSaved = pairing.save(paired, peer)
-                perform(lock.withLock { machine?.stored(isSaved) })
+                let failure = pairing.save(paired, peer)
+                perform(lock.withLock { machine?.stored(failure) })
             case .revoke(let keyID): pairing.revoke(keyID)
             case .close: carrier.close()
             case .finish(.paired): break

@@ -52,7 +52,20 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are gua
         }
     }
 
-    /// The producer has removed this studio.
+    /// The key that TLS has proved; nil before, and when we refused it.
+    var provenKeyID: KeyID? { lock.withLock { refusal == nil ? keyID : nil } }
+
+    /// The producer says on the session that it removes this studio: we remove it too.
+    func forget() {
+        guard let keyID = provenKeyID else { return }
+        do throws(GantryError) {
+            _ = try store.remove(keyID: keyID, now: WallClock.now())
+        } catch {
+            Log.warning("\(error)")
+        }
+    }
+
+    /// The producer has removed this studio while we were away.
     func markRejected() {
         guard let keyID = lock.withLock({ keyID }) else { return }
         _ = try? store.markRejectedByPeer(keyID: keyID)

@@ -11,6 +11,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private static let keyFrameInterval = MediaDuration.seconds(2)
 
     private unowned let session: StudioSession
+    private let dialer: SessionDialer
     private let carrier: SecureCarrier
     private let verdict: PeerVerdict
     private let lock = Lock()
@@ -24,6 +25,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var end: SessionEnd?
     private var closeError: GantryError?
 
+    /// The peer has proved its key first: the session goes on here.
+    private var isClaimed = false
     private var receiver = ControlReceiver()
     private var assemblers: [UInt16: MediaReassembler] = [:]
     private let videoPackets = ReusePool<MediaPacket>(capacity: 320) { MediaPacket() }
@@ -32,8 +35,9 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var peerAddress = ""
     private var limit: MediaLimit?
 
-    init(session: StudioSession, link: SocketLink) throws(GantryError) {
+    init(session: StudioSession, link: SocketLink, dialer: SessionDialer) throws(GantryError) {
         self.session = session
+        self.dialer = dialer
         let verdict = PeerVerdict(store: session.context.store, expected: session.target.keyID)
         self.verdict = verdict
         carrier = try SecureCarrier(
@@ -45,10 +49,14 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     // MARK: Session thread
 
+    func start() throws(GantryError) { try carrier.start(handler: self) }
+    func join() { carrier.join() }
+
     /// Blocks until the connection has ended and all that came has been decoded. Returns why it ended.
-    func run() throws(GantryError) -> GantryError? {
-        try carrier.start(handler: self)
+    func run() -> GantryError? {
+        let removals = watchRemoval()
         carrier.join()
+        removals?.stop()
         let (video, audio) = lock.withLock { (self.video, self.audio) }
         video?.stop()
         audio?.stop()
@@ -56,14 +64,32 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         return verdict.error ?? (end == nil ? closeError : end?.error)
     }
 
+    /// Another process may remove the producer: then it is told, and the session ends.
+    private func watchRemoval() -> RemovalWatch? {
+        let watch = RemovalWatch(
+            session.context.store, threadName: "studio-trust",
+            connected: { [verdict] in Set([verdict.provenKeyID].compactMap(\.self)) },
+            removed: { [weak self] _ in self?.close(.unpaired) })
+        do throws(GantryError) {
+            try watch.start()
+            return watch
+        } catch {
+            Log.warning("\(error)")
+            return nil
+        }
+    }
+
     // MARK: Any thread
 
-    func close() {
-        guard let actions = lock.withLock({ machine?.closeRequested(reason: .normal) }) else {
-            return carrier.close(afterSending: false)
-        }
+    func close(_ reason: Bye.Reason = .normal) {
+        guard let actions = lock.withLock({ machine?.closeRequested(reason: reason) }) else { return abort() }
         perform(actions)
     }
+
+    /// At once, without a goodbye.
+    func abort() { carrier.close(afterSending: false) }
+
+    var address: String { carrier.peerAddress }
 
     private func requestKeyFrame(_ reason: Keyframe.Reason) {
         let request = Keyframe(channel: lock.withLock { videoChannel }, reason: reason)
@@ -82,6 +108,9 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
 extension StudioConnection {
     func carrierEstablished(_ peer: CarrierPeer) {
+        isClaimed = dialer.claim(self)
+        guard isClaimed else { return abort() }
+        session.adopt(self)
         peerAddress = peer.address
         let now = MonotonicClock.now()
         let actions = lock.withLock { () -> [SessionAction] in
@@ -123,6 +152,7 @@ extension StudioConnection {
     }
 
     func carrierClosed(_ error: GantryError?) {
+        guard isClaimed else { return dialer.ended(self, verdict.error ?? error) }
         let actions = lock.withLock { () -> [SessionAction]? in
             closeError = error
             if let error { return machine?.failed(error) }
@@ -158,7 +188,11 @@ extension StudioConnection {
             case .close: carrier.close()
             case .finish(let end):
                 lock.withLock { self.end = end }
-                if end.reason == .unpaired || end.error?.code == .unpairedByPeer { verdict.markRejected() }
+                if end.reason == .unpaired && end.isFromPeer {
+                    verdict.forget()
+                } else if end.error?.code == .unpairedByPeer {
+                    verdict.markRejected()
+                }
             case .peerFailed(let failure): Log.info("the producer reports: \(DisplayName(failure.text).text)")
             // Not offered in HELLO yet, or told by the statistics.
             case .rate, .videoState, .streams, .pause, .resume, .data, .carrierOffer, .carrierBind: break

@@ -111,7 +111,7 @@ final class SessionRun: Sendable {
 
     private static func note(_ event: StudioEvent, _ state: inout State) {
         switch event {
-        case .connecting: break
+        case .connecting, .discoveryUnavailable: break
         case .connected(let name, _, let streams):
             state.isConnected = true
             state.name = name

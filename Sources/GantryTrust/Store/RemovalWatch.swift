@@ -1,15 +1,15 @@
-import GantryCore
+package import GantryCore
 import GantryPlatform
-import GantryTrust
 
 /// Ends the connections of devices that another process has removed: the command line shares the store with us.
 ///
 /// A thread of its own: the store may block for another process's write, which no thread that carries media may do.
-final class RemovalWatch: @unchecked Sendable {  // `isStopping` is guarded by `condition`; `thread` is set in `start`.
+package final class RemovalWatch: @unchecked Sendable {  // `isStopping` is guarded by `condition`; `thread` is set in `start`.
     /// How often the store is asked whether it has changed: a removal counts within a second.
     private static let interval = MediaDuration.milliseconds(500)
 
     private let store: DeviceStore
+    private let threadName: String
     private let connected: @Sendable () -> Set<KeyID>
     private let removed: @Sendable (KeyID) -> Void
     private let condition = Condition()
@@ -19,21 +19,22 @@ final class RemovalWatch: @unchecked Sendable {  // `isStopping` is guarded by `
     /// - Parameters:
     ///   - connected: the devices that are connected now.
     ///   - removed: called on the watch's thread for each of them that is in the store no more.
-    init(
-        _ store: DeviceStore, connected: @escaping @Sendable () -> Set<KeyID>,
+    package init(
+        _ store: DeviceStore, threadName: String, connected: @escaping @Sendable () -> Set<KeyID>,
         removed: @escaping @Sendable (KeyID) -> Void
     ) {
         self.store = store
+        self.threadName = threadName
         self.connected = connected
         self.removed = removed
     }
 
-    func start() throws(GantryError) {
-        thread = try NamedThread("producer-trust") { [self] in run() }
+    package func start() throws(GantryError) {
+        thread = try NamedThread(threadName) { [self] in run() }
     }
 
     /// Ends the thread and waits for it.
-    func stop() {
+    package func stop() {
         condition.withLock {
             isStopping = true
             condition.broadcast()

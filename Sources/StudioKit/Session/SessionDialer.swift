@@ -1,0 +1,140 @@
+import GantryCore
+import GantryPlatform
+import GantryTransport
+
+/// Finds the producer of a session: dials every address where it may be, at once, and keeps the first connection on which
+/// TLS has proved its key. Nothing is said on the others.
+///
+/// `run` belongs to the session's thread; connections report from their I/O threads.
+final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `state`.
+    /// How long it may take until a producer has proved who it is.
+    private static let limit = MediaDuration.seconds(10)
+    private static let limitOfOne = MediaDuration.seconds(8)
+
+    private unowned let session: StudioSession
+    private let target: ProducerTarget
+    /// Wakes the dialling: decided, or cancelled.
+    private let ending: EventDescriptor
+    private let state = Condition()
+    private var candidates: [ObjectIdentifier: StudioConnection] = [:]
+    private var winner: StudioConnection?
+    private var isCancelled = false
+    private var failure: GantryError?
+    /// The addresses that were tried, for people.
+    private var tried: [String] = []
+
+    init(_ session: StudioSession) throws(GantryError) {
+        self.session = session
+        target = session.target
+        ending = try EventDescriptor()
+    }
+
+    /// Blocks until a producer has proved its key. Nil when cancelled.
+    ///
+    /// - Throws: why there is none.
+    func run() throws(GantryError) -> StudioConnection? {
+        let start = MonotonicClock.now()
+        let race = try DialRace()
+        let search = try ProducerSearch(
+            target, lastAddress: session.lastAddress, race: race,
+            unavailable: { [session] in session.report(.discoveryUnavailable($0)) })
+        race.run(until: start + Self.limit, limit: Self.limitOfOne, cancel: ending) { endpoint, outcome in
+            switch outcome {
+            case .connected(let link): connected(link, at: endpoint)
+            case .failed(let error): failed(error, at: endpoint.description)
+            }
+            return true
+        } everySecond: { now in
+            if now >= start + ProducerSearch.patience { race.complete() }
+        }
+        search.stop()
+        return try decide(until: start + Self.limit)
+    }
+
+    private func decide(until deadline: MediaTimestamp) throws(GantryError) -> StudioConnection? {
+        let (winner, isCancelled, others, failure) = state.withLock {
+            while self.winner == nil, !self.isCancelled, !candidates.isEmpty {
+                if !state.wait(until: deadline) { break }
+            }
+            return (self.winner, self.isCancelled, candidates.values.filter { $0 !== self.winner }, self.failure)
+        }
+        for other in others { other.abort() }
+        for other in others { other.join() }
+        if let winner { return winner }
+        if isCancelled { return nil }
+        throw target.endpoint == nil ? notFound(failure) : failure ?? notFound(nil)
+    }
+
+    private func notFound(_ failure: GantryError?) -> GantryError {
+        if let failure, failure.code == .wrongPeer || failure.code == .notPaired { return failure }
+        let tried = state.withLock { self.tried }
+        guard !tried.isEmpty else {
+            return GantryError(
+                .cannotConnect,
+                "\(target.name) was not found on this network. Start it there (gantry-producer run), see who is here with "
+                    + "`gantry-studio list`, or give its address: gantry-studio receive HOST:\(Endpoint.defaultPort)")
+        }
+        return GantryError(
+            failure?.code ?? .cannotConnect,
+            "\(target.name) cannot be reached (tried \(tried.prefix(4).joined(separator: ", "))). Start it there "
+                + "(gantry-producer run), or see who is here with `gantry-studio list`.",
+            cause: failure?.cause ?? failure?.message)
+    }
+
+    // MARK: Any thread
+
+    func cancel() {
+        state.withLock {
+            isCancelled = true
+            state.broadcast()
+        }
+        ending.signal()
+    }
+
+    // MARK: The session's thread
+
+    private func connected(_ link: SocketLink, at endpoint: Endpoint) {
+        do throws(GantryError) {
+            let connection = try StudioConnection(session: session, link: link, dialer: self)
+            let isWanted = state.withLock {
+                if winner != nil || isCancelled { return false }
+                candidates[ObjectIdentifier(connection)] = connection
+                return true
+            }
+            if isWanted { try connection.start() }
+        } catch {
+            failed(error, at: endpoint.description)
+        }
+    }
+
+    private func failed(_ error: GantryError, at address: String) {
+        state.withLock {
+            tried.append(address)
+            // A wrong key says more than an address where nobody is.
+            if failure?.code != .wrongPeer && failure?.code != .notPaired { failure = error }
+        }
+    }
+
+    // MARK: I/O threads of the connections
+
+    /// The peer has proved its key. True for the first one: the session goes on there.
+    func claim(_ connection: StudioConnection) -> Bool {
+        let isFirst = state.withLock {
+            guard winner == nil, !isCancelled else { return false }
+            winner = connection
+            state.broadcast()
+            return true
+        }
+        if isFirst { ending.signal() }
+        return isFirst
+    }
+
+    /// A connection ended before its peer was taken.
+    func ended(_ connection: StudioConnection, _ error: GantryError?) {
+        if let error { failed(error, at: connection.address) }
+        state.withLock {
+            candidates[ObjectIdentifier(connection)] = nil
+            state.broadcast()
+        }
+    }
+}
