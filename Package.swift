@@ -88,8 +88,12 @@ let package = Package(
             "LabTests",
             [
                 "ProducerKit", "StudioKit", "GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport",
-                "GantryTestSupport",
+                "GantryTestSupport", "gantry-labprobe",
             ]),
+        // Discovery as a process of its own, which the lab runs in a namespace. Not a product.
+        .executableTarget(
+            name: "gantry-labprobe", dependencies: ["GantryCore", "GantryPlatform", "GantryTransport"],
+            path: "Tests/LabProbe", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -82,6 +82,8 @@ extension GantryError.Code {
     public static let tls = Self(308)
     /// Another key answered than the one that is paired.
     public static let wrongPeer = Self(309)
+    /// The network cannot be asked for devices: no Avahi daemon, no D-Bus, or publishing is refused.
+    public static let discoveryUnavailable = Self(310)
 
     // Source
     public static let sourceNotFound = Self(500)

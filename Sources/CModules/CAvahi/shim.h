@@ -2,10 +2,7 @@
 #include <avahi-client/client.h>
 #include <avahi-client/lookup.h>
 #include <avahi-client/publish.h>
-#include <avahi-common/alternative.h>
-#include <avahi-common/domain.h>
 #include <avahi-common/error.h>
 #include <avahi-common/malloc.h>
+#include <avahi-common/simple-watch.h>
 #include <avahi-common/strlst.h>
-#include <avahi-common/thread-watch.h>
-#include <avahi-common/timeval.h>

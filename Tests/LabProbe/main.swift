@@ -1,0 +1,12 @@
+// Discovery as a process: prints what happens as JSON lines, ends with standard input or SIGTERM.
+//
+//   gantry-labprobe browse TYPE
+//   gantry-labprobe advertise TYPE NAME PORT [KEY=VALUE…]     on standard input: "update KEY=VALUE…", "withdraw"
+
+import Foundation
+import GantryCore
+import GantryPlatform
+import GantryTransport
+
+signal(SIGPIPE, SIG_IGN)
+exit(LabProbe.run(Array(CommandLine.arguments.dropFirst())))
