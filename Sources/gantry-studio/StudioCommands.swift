@@ -12,7 +12,7 @@ enum StudioCommands {
             .init("gantry-studio receive camera --ts - | ffplay -", "watch it"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [pair, receive, devices])
+        subcommands: [pair, receive, list, devices])
 
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
@@ -67,6 +67,15 @@ enum StudioCommands {
             .init("gantry-studio receive camera --ts - | ffplay -", "watch"),
             .init("gantry-studio receive camera --y4m - | ffmpeg -i - out.webm", "hand frames on"),
         ])
+
+    static let list = Command(
+        "list", summary: "Show the producers on this network, and the paired ones that are away",
+        options: [Option("watch", short: "w", help: "Go on, and tell what comes, changes and goes, until Ctrl-C.")],
+        examples: [
+            .init("gantry-studio list", "who is here, at what address, and whether it is paired"),
+            .init("gantry-studio list --watch --json", "a JSON line for each change"),
+        ],
+        notes: ["A name here can be given to `gantry-studio receive` once it is paired."])
 
     static let devices = DevicesCommand.table(peer: "producer", tool: "gantry-studio")
 }

@@ -9,6 +9,7 @@ enum StudioTool {
         Tool.run(StudioCommands.root) { arguments throws(GantryError) in
             switch arguments.commandNames.first {
             case "pair": try PairCommand(arguments).run()
+            case "list": try ListCommand(arguments).run()
             case "receive": try ReceiveCommand(arguments).run()
             default: try devices(arguments)
             }

@@ -5,13 +5,13 @@ import Testing
 @Suite struct PairingWindowTests {
     private let start = PairingBench.start
 
-    @Test func rotation() {
+    @Test func rotation() throws {
         var window = PairingWindow(secret: PairingBench.secret(1), now: start)
         #expect(!window.needsRotation(now: start + .microseconds(119_999_999)))
         let rotated = start + .seconds(120)
         #expect(window.needsRotation(now: rotated) && window.nextDeadline == rotated)
         #expect(window.life(now: start) == 120 && window.life(now: rotated) == 0)
-        let old = window.current
+        let old = try #require(window.current)
         let fresh = PairingBench.secret(2)
         window.rotated(to: fresh, now: rotated)
         #expect(

@@ -63,6 +63,7 @@ package final class ToolRun: @unchecked Sendable {  // `process` is safe after `
         }
         var environment = ProcessInfo.processInfo.environment
         environment["GANTRY_STATE_DIR"] = nil
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] = Isolation.noMessageBus
         process.environment = environment
         let (out, err) = (Pipe(), Pipe())
         process.standardOutput = out

@@ -19,6 +19,7 @@ final class Stage: Sendable {
         video: ProducerConfiguration.VideoSettings? = .init(), audio: ProducerConfiguration.AudioSettings? = .init(),
         producerState: String? = nil
     ) throws {
+        Isolation.apply()
         folder = try TestFolder()
         producer = try ProducerController(
             configuration: ProducerConfiguration(
