@@ -17,9 +17,13 @@ enum StudioCommands {
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
         options: [
-            Option("png", value: "FILE", help: "Also write the code as a PNG picture.", group: "Code"),
-            Option("svg", value: "FILE", help: "Also write the code as an SVG picture.", group: "Code"),
+            Option(
+                "png", value: "FILE",
+                help: "Also write the code as a PNG picture, for you alone to read; removed at the end.",
+                group: "Code"),
+            Option("svg", value: "FILE", help: "The same as an SVG picture; removed at the end.", group: "Code"),
             Option("text", help: "Write the code as text to standard output instead of drawing it.", group: "Code"),
+            Option("confirm", help: "Ask whether the producer shows the same number before it is let in."),
             Option(
                 "address", value: "IPV4",
                 help: "The address of this machine that the producer shall dial. Default: that of the first network.",
@@ -30,7 +34,8 @@ enum StudioCommands {
         ],
         examples: [
             .init("gantry-studio pair", "draw the QR code here"),
-            .init("gantry-studio pair --png code.png", "and write it as a picture too"),
+            .init("gantry-studio pair --png code.png", "and write it as a picture too, until it is used"),
+            .init("gantry-studio pair --confirm", "compare numbers before anything is paired"),
         ],
         notes: ["Whoever sees the code can pair while it is shown: show it to nobody but the producer."])
 

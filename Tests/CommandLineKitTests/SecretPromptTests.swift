@@ -1,5 +1,6 @@
 import GantryCore
 import GantryPlatform
+import GantryTestSupport
 import Glibc
 import Testing
 

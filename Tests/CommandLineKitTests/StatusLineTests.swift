@@ -1,6 +1,7 @@
 import CommandLineKit
 import GantryCore
 import GantryPlatform
+import GantryTestSupport
 import Glibc
 import Testing
 

@@ -6,16 +6,22 @@ import Synchronization
 /// Takes signals off the process and makes them bytes in a pipe, so that a thread can wait for them in `poll`.
 ///
 /// A handler (not a blocked mask with signalfd) since signals would have to be blocked in every thread of the process,
-/// those of libraries included. There is one target for all signals: the newest pipe; `restore` puts back the one
-/// before, and the handlers that were there.
+/// those of libraries included. Several pipes may be there at once: each signal goes to the newest pipe that asked for
+/// it, as often as it comes; `restore` puts back the pipe before, and the handler that was there.
 final class SignalPipe: @unchecked Sendable {  // `isRestored` is guarded by `lock`; the rest is set in `init`.
+    private struct Previous {
+        let signal: CInt
+        let action: sigaction
+        let target: CInt
+    }
+
     private let lock = Lock()
     private var isRestored = false
     private let readEnd: FileDescriptor
     private let writeEnd: FileDescriptor
-    private let previousTarget: CInt
-    private let previousActions: [(signal: CInt, action: sigaction)]
+    private let previous: [Previous]
 
+    /// - Parameter signals: numbers of `signal.h`. SIGHUP stays ignored where it was (nohup(1)).
     /// - Throws: `general` when no more files can be opened.
     init(_ signals: [CInt]) throws(GantryError) {
         var ends: [CInt] = [-1, -1]
@@ -32,16 +38,22 @@ final class SignalPipe: @unchecked Sendable {  // `isRestored` is guarded by `lo
         }
         readEnd = FileDescriptor(takingOwnership: ends[0])
         writeEnd = FileDescriptor(takingOwnership: ends[1])
-        previousTarget = signalTarget.exchange(ends[1], ordering: .sequentiallyConsistent)
-        var actions: [(CInt, sigaction)] = []
-        for signal in signals {
+        var previous: [Previous] = []
+        for signal in signals where SignalTargets.numbers ~= signal {
+            // The target first: the handler may run at once.
+            let target = signalTargets.exchange(signal, ends[1])
             var action = sigaction()
             action.__sigaction_handler.sa_handler = writeSignalToPipe
             action.sa_flags = CInt(SA_RESTART)
-            var previous = sigaction()
-            if sigaction(signal, &action, &previous) == 0 { actions.append((signal, previous)) }
+            var former = sigaction()
+            let status = sigaction(signal, nil, &former)
+            if status == 0, !(signal == SIGHUP && isIgnoring(former)), sigaction(signal, &action, nil) == 0 {
+                previous.append(Previous(signal: signal, action: former, target: target))
+            } else {
+                _ = signalTargets.exchange(signal, target)
+            }
         }
-        previousActions = actions
+        self.previous = previous
         Self.unblock(signals)
     }
 
@@ -59,13 +71,25 @@ final class SignalPipe: @unchecked Sendable {  // `isRestored` is guarded by `lo
         lock.withLock {
             guard !isRestored else { return }
             isRestored = true
-            for previous in previousActions {
+            for previous in previous {
                 withUnsafePointer(to: previous.action) { _ = sigaction(previous.signal, $0, nil) }
+                // Only if no newer pipe took over in between.
+                signalTargets.replace(previous.signal, writeEnd.rawValue, by: previous.target)
             }
-            // Only if no newer pipe took over in between.
-            _ = signalTarget.compareExchange(
-                expected: writeEnd.rawValue, desired: previousTarget, ordering: .sequentiallyConsistent)
         }
+    }
+
+    /// Lets `signal` do to the process what it does without a handler, and returns when the process goes on: for
+    /// SIGTSTP, after the terminal was put in order.
+    func performDefault(_ signal: CInt) {
+        var standard = sigaction()
+        standard.__sigaction_handler.sa_handler = SIG_DFL
+        var own = sigaction()
+        guard sigaction(signal, &standard, &own) == 0 else { return }
+        Self.unblock([signal])
+        // To this thread: it does not return before the signal has acted. An orphaned process group is not stopped.
+        raise(signal)
+        sigaction(signal, &own, nil)
     }
 
     deinit { restore() }
@@ -80,13 +104,36 @@ final class SignalPipe: @unchecked Sendable {  // `isRestored` is guarded by `lo
     }
 }
 
-/// The write end of the newest pipe, or −1.
-private let signalTarget = Atomic<CInt>(-1)
+/// For each signal the write end of the newest pipe that asked for it, or −1.
+private let signalTargets = SignalTargets()
+
+private struct SignalTargets: ~Copyable, Sendable {
+    /// Linux has the signals 1…64 (signal(7)).
+    static let numbers: ClosedRange<CInt> = 1...64
+    private let ends = InlineArray<65, Atomic<CInt>> { _ in Atomic(-1) }
+
+    /// In signal context as well; `signal` is one of `numbers`.
+    func end(_ signal: CInt) -> CInt { ends[Int(signal)].load(ordering: .relaxed) }
+
+    /// Returns the end before.
+    func exchange(_ signal: CInt, _ end: CInt) -> CInt {
+        ends[Int(signal)].exchange(end, ordering: .sequentiallyConsistent)
+    }
+
+    func replace(_ signal: CInt, _ end: CInt, by other: CInt) {
+        _ = ends[Int(signal)].compareExchange(expected: end, desired: other, ordering: .sequentiallyConsistent)
+    }
+}
+
+private func isIgnoring(_ action: sigaction) -> Bool {
+    // SIG_IGN is 1 (bits/signum-generic.h); Swift cannot compare functions.
+    unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+}
 
 /// Runs in signal context: only async-signal-safe calls (signal-safety(7)).
 private func writeSignalToPipe(_ signal: CInt) {
     let saved = errno
     var byte = UInt8(truncatingIfNeeded: signal)
-    _ = write(signalTarget.load(ordering: .relaxed), &byte, 1)
+    _ = write(signalTargets.end(signal), &byte, 1)
     errno = saved
 }

@@ -11,17 +11,22 @@ package final class SignalWatch: @unchecked Sendable {  // `thread` is set once 
     private var thread: NamedThread?
 
     /// - Parameters:
-    ///   - signals: numbers of `signal.h`.
+    ///   - signals: numbers of `signal.h`, of those that end a process.
+    ///   - beforeDeath: called when a second signal ends the process at once: for the terminal, and for files that
+    ///     must not stay. Must not wait for others.
     ///   - received: called with the signal on the watch's own thread; must not block for long, a second signal is
     ///     only seen afterwards.
     package init(
-        _ signals: [CInt] = [SIGINT, SIGTERM], received: @escaping @Sendable (CInt) -> Void
+        _ signals: [CInt] = [SIGINT, SIGTERM], beforeDeath: @escaping @Sendable () -> Void = {},
+        received: @escaping @Sendable (CInt) -> Void
     ) throws(GantryError) {
         let stopping = try EventDescriptor()
         self.stopping = stopping
         // Made here, so that no signal is lost from the return of `init` on.
         let pipe = try SignalPipe(signals)
-        thread = try NamedThread("signals") { watch(pipe, stopping: stopping, received: received) }
+        thread = try NamedThread("signals") {
+            watch(pipe, stopping: stopping, beforeDeath: beforeDeath, received: received)
+        }
     }
 
     /// Ends the watching. Not from the callback.
@@ -38,7 +43,8 @@ package final class SignalWatch: @unchecked Sendable {  // `thread` is set once 
 }
 
 private func watch(
-    _ pipe: SignalPipe, stopping: EventDescriptor, received: @Sendable (CInt) -> Void
+    _ pipe: SignalPipe, stopping: EventDescriptor, beforeDeath: @Sendable () -> Void,
+    received: @Sendable (CInt) -> Void
 ) {
     defer { pipe.restore() }
     var hasCalled = false
@@ -50,6 +56,7 @@ private func watch(
         _ = poll(&waiting, nfds_t(waiting.count), -1)
         while let number = pipe.next() {
             if hasCalled {
+                beforeDeath()
                 signal(number, SIG_DFL)
                 kill(getpid(), number)
                 return

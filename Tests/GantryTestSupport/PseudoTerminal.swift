@@ -1,14 +1,14 @@
-import GantryPlatform
-import Glibc
+package import GantryPlatform
+package import Glibc
 
 /// A terminal of which the test is the screen and the keyboard.
-final class PseudoTerminal: Sendable {
+package final class PseudoTerminal: Sendable {
     /// Where the test reads what is shown and writes what is typed.
-    let screen: FileDescriptor
+    package let screen: FileDescriptor
     /// What the tested code takes for its terminal.
-    let user: FileDescriptor
+    package let user: FileDescriptor
 
-    init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
+    package init(columns: UInt16 = 80, rows: UInt16 = 24) throws {
         // posix_openpt and its kin are not in Swift's Glibc module; this is what they do (ioctl_tty(2)).
         let screen = try syscall("open") { open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC) }
         self.screen = FileDescriptor(takingOwnership: screen)
@@ -19,14 +19,25 @@ final class PseudoTerminal: Sendable {
         try syscall("TIOCGPTN") { ioctl(screen, getNumber, &number) }
         let path = "/dev/pts/\(number)"
         user = FileDescriptor(takingOwnership: try syscall("open") { open(path, O_RDWR | O_NOCTTY | O_CLOEXEC) })
+        try resize(columns: columns, rows: rows)
+    }
+
+    /// As a user who drags the corner of a window: processes in the terminal's foreground get SIGWINCH.
+    package func resize(columns: UInt16, rows: UInt16) throws {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         try syscall("TIOCSWINSZ") { ioctl(user.rawValue, UInt(TIOCSWINSZ), &size) }
     }
 
-    func type(_ text: String) { StandardStreams.write(text, to: screen.rawValue) }
+    /// The process group in the foreground, which is the process that a shell has started last.
+    package var foreground: pid_t {
+        var group: pid_t = 0
+        return ioctl(screen.rawValue, UInt(TIOCGPGRP), &group) == 0 ? group : 0
+    }
+
+    package func type(_ text: String) { StandardStreams.write(text, to: screen.rawValue) }
 
     /// All that is shown up to and with `end`; gives up after two seconds without anything new.
-    func read(until end: String) -> String {
+    package func read(until end: String) -> String {
         var bytes: [UInt8] = []
         // By bytes: return and line feed are one Character.
         while !bytes.suffix(end.utf8.count).elementsEqual(end.utf8) {
@@ -40,7 +51,7 @@ final class PseudoTerminal: Sendable {
     }
 
     /// The flags that matter for echo and line mode.
-    var localModes: tcflag_t {
+    package var localModes: tcflag_t {
         var state = termios()
         tcgetattr(user.rawValue, &state)
         return state.c_lflag
@@ -48,11 +59,11 @@ final class PseudoTerminal: Sendable {
 }
 
 /// A pipe with room for what a test writes.
-final class TestPipe {
+package final class TestPipe {
     private let readDescriptor: FileDescriptor
     private let writeDescriptor: FileDescriptor
 
-    init() throws {
+    package init() throws {
         var ends: [CInt] = [-1, -1]
         try syscall("pipe") { pipe(&ends) }
         readDescriptor = FileDescriptor(takingOwnership: ends[0])
@@ -60,10 +71,10 @@ final class TestPipe {
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     }
 
-    var readEnd: CInt { readDescriptor.rawValue }
-    var writeEnd: CInt { writeDescriptor.rawValue }
+    package var readEnd: CInt { readDescriptor.rawValue }
+    package var writeEnd: CInt { writeDescriptor.rawValue }
 
-    func readAvailable() -> String {
+    package func readAvailable() -> String {
         var buffer = [UInt8](repeating: 0, count: 8192)
         let count = read(readEnd, &buffer, buffer.count)
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)

@@ -1,0 +1,70 @@
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import Glibc
+
+/// The code as picture files, which hold a secret: for the user's eyes only, and removed at the end.
+///
+/// Any thread.
+final class CodePictures: @unchecked Sendable {  // `written` and `isRemoved` are guarded by `lock`.
+    private struct Written: Hashable {
+        let path: String
+        let device: dev_t
+        let inode: ino_t
+    }
+
+    private let png: String?
+    private let svg: String?
+    private let lock = Lock()
+    private var written: Set<Written> = []
+    private var isRemoved = false
+
+    /// - Throws: what writing there would throw.
+    init(png: String?, svg: String?) throws(GantryError) {
+        self.png = png
+        self.svg = svg
+        for path in [png, svg].compactMap({ $0 }) { try OutputPath.check(path, overwrite: true) }
+        // From the first byte on, the part files included: only the owner may read what this process writes.
+        umask(0o077)
+    }
+
+    /// The files, as the user named them.
+    var paths: [String] { [png, svg].compactMap { $0 } }
+
+    /// Writes all pictures of `code` in the place of the ones before, each at one blow. Nothing after `remove`.
+    ///
+    /// - Throws: `outputNotWritable`, `outputFull`, `outputClosed`, `outputFailed`.
+    func write(_ code: QRCode) throws(GantryError) {
+        try lock.withLock { () throws(GantryError) in
+            guard !isRemoved else { return }
+            if let png {
+                try QRImage.writePNG(code, to: png)
+                note(png)
+            }
+            if let svg {
+                try QRImage.writeSVG(code, to: svg)
+                note(svg)
+            }
+        }
+    }
+
+    /// Removes the pictures. A file that somebody else has put in the place of ours stays; so do pipes and devices.
+    func remove() {
+        lock.withLock {
+            isRemoved = true
+            for file in written where Self.look(at: file.path) == file { unlink(file.path) }
+            written = []
+        }
+    }
+
+    private func note(_ path: String) {
+        written = written.filter { $0.path != path }
+        if let file = Self.look(at: path) { written.insert(file) }
+    }
+
+    private static func look(at path: String) -> Written? {
+        var status = stat()
+        guard path != "-", lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Written(path: path, device: status.st_dev, inode: status.st_ino)
+    }
+}
