@@ -81,9 +81,13 @@ package final class ControlServer: @unchecked Sendable {  // `lock` guards conne
         thread = try NamedThread("control") { [self] in run() }
     }
 
-    /// Ends all clients and threads, and removes the socket, if it still is ours. Blocks until then.
+    /// Ends all clients and threads, and removes the socket, if it still is ours. Blocks until then. Again: nothing.
     package func stop() {
-        lock.withLock { isStopping = true }
+        let isFirst = lock.withLock {
+            defer { isStopping = true }
+            return !isStopping
+        }
+        guard isFirst else { return }
         wake.signal()
         thread?.join()
         // Under the lock of the folder: nobody puts another one there between the look and the removal.
