@@ -41,6 +41,8 @@ extension GantryError.Code {
     public static let timeout = Self(104)
     /// The one thing of its kind is in use already.
     public static let busy = Self(105)
+    /// The program that was to be asked does not run.
+    public static let notRunning = Self(106)
     /// The state folder cannot be used: permissions, owner, a link.
     public static let stateFolder = Self(110)
     /// The store of paired devices cannot be read or written.
@@ -49,6 +51,8 @@ extension GantryError.Code {
     public static let identity = Self(112)
     /// No device of that name or key is in the store.
     public static let unknownDevice = Self(113)
+    /// The control socket, or its folder, cannot be used: permissions, owner, a link.
+    public static let controlSocket = Self(114)
 
     // Pairing
     /// Not a Gantry code, cut short, or damaged.

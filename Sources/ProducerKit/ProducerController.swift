@@ -88,8 +88,27 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     public var state: ProducerState {
         guard let server = lock.withLock({ server }) else { return .notRunning }
         let peers = server.activePeers
+        if server.isPaused { return .paused(peers) }
         return peers.isEmpty ? .notConnected : .active(peers)
     }
+
+    /// The name that studios show.
+    public var displayedName: String { name.text }
+
+    // MARK: Pausing
+
+    /// Sends neither pictures nor sound until `resume()`. Studios stay connected and are told, also those that connect
+    /// meanwhile. Does nothing when not running or paused already.
+    ///
+    /// On return nothing is encoded or handed to a connection any more, and what waited to be sent is thrown away; a
+    /// packet that was half sent is completed. Nothing that was captured before `resume()` is sent afterwards.
+    public func pause() { lock.withLock { server }?.setPaused(true) }
+
+    /// Goes on after `pause()`; the first picture is a key frame.
+    public func resume() { lock.withLock { server }?.setPaused(false) }
+
+    /// False when not running: every `start()` begins without a pause.
+    public var isPaused: Bool { lock.withLock { server }?.isPaused ?? false }
 
     /// The TCP port, once running.
     public var port: UInt16? { lock.withLock { server }?.port }
@@ -108,14 +127,14 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     /// - Parameters:
     ///   - pixels: `height` rows of `stride` bytes (the last may be shorter); BGRA: 4 bytes a pixel.
     ///   - stride: bytes from one row to the next.
-    ///   - captureTime: on `CLOCK_MONOTONIC`, in microseconds; nil: now.
-    /// - Returns: false when not running, or when every buffer is in use: the picture was let go.
+    ///   - captureTime: on `CLOCK_MONOTONIC`, in microseconds; nil: now. A time before the last `resume()` is too late.
+    /// - Returns: false when not running, paused, or when every buffer is in use: the picture was let go.
     /// - Throws: `invalidArgument` when size, stride and byte count do not fit each other.
     @discardableResult
     public func enqueueVideo(
         bgra pixels: UnsafeRawBufferPointer, width: Int, height: Int, stride: Int, captureTime: MediaTimestamp? = nil
     ) throws(GantryError) -> Bool {
-        guard let server = lock.withLock({ server }) else { return false }
+        guard let server = lock.withLock({ server }), !server.isPaused else { return false }
         guard let picture = try bgraInput.picture(from: pixels, width: width, height: height, stride: stride) else {
             return false
         }

@@ -7,6 +7,8 @@ public enum ProducerState: Sendable, Equatable {
     case notConnected
     /// Running; these studios receive.
     case active([ProducerPeer])
+    /// Running, but nothing is sent until `ProducerController.resume()`; these studios wait.
+    case paused([ProducerPeer])
 }
 
 /// A studio that is connected.
@@ -31,6 +33,10 @@ public enum ProducerEvent: Sendable {
     case refused(address: String, GantryError)
     /// Encoding began, or goes on with another size.
     case videoFormat(width: Int, height: Int, bitrate: Int)
+    /// Nothing is sent from now on; see `ProducerController.pause()`.
+    case paused
+    /// Media go on, with a key frame.
+    case resumed
     /// Encoding failed for good; sound goes on.
     case failed(GantryError)
     case stopped

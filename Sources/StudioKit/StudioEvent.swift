@@ -11,6 +11,10 @@ public enum StudioEvent: Sendable {
     case format(StreamFormat)
     /// The first decoded picture: how long after `start`, in microseconds.
     case firstFrame(afterMicroseconds: Int)
+    /// The producer sends nothing for a while; the connection stands.
+    case paused
+    /// The producer sends again.
+    case resumed
     /// A decoder failed for good; the rest goes on.
     case decodingFailed(GantryError)
     /// Nil: closed in order, by either side.

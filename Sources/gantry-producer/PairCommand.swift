@@ -12,17 +12,20 @@ struct PairCommand {
         case image(String)
     }
 
+    private static let withoutTerminal =
+        "--confirm needs one: run it in a terminal, or leave --confirm out and compare the number that both ends show."
+
     private let input: Input
     private let json: Bool
-    private let controller: ProducerController
+    private let confirms: Bool
+    private let installation: Installation
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
         json = arguments.has("json")
+        confirms = arguments.has("confirm")
         let port = try arguments.port("port") ?? Endpoint.defaultPort
         input = try Self.input(arguments)
-        controller = try ProducerController(
-            configuration: ProducerConfiguration(
-                name: try arguments.displayName("name"), port: port, stateDirectory: arguments.string("state-dir")))
+        installation = try Installation(arguments, name: try arguments.displayName("name"), port: port)
     }
 
     private static func input(_ arguments: ParsedArguments) throws(GantryError) -> Input {
@@ -44,31 +47,51 @@ struct PairCommand {
     }
 
     func run() throws(GantryError) -> ExitStatus {
+        if confirms { try YesNoPrompt.check(withoutTerminal: Self.withoutTerminal) }
         let text = try readCode()
         // A broken code is told before anything is announced.
         _ = try PairingCode.parse(text)
-        let signals = try SignalWatch { [controller] _ in controller.cancelPairing() }
+        let running = try installation.running()
+        let way: any PairingWay =
+            if let running { RunningPairing(client: running) } else { OwnPairing(controller: installation.controller) }
+        let signals = try SignalWatch { _ in way.cancel() }
         defer { signals.stop() }
-        if !json { StandardStreams.writeError("Looking for the studio (30 seconds at most, Ctrl-C cancels)…\n") }
-        let isJSON = json
-        let device = try controller.pairStudio(withQRCodeData: text) { event in
-            guard case .comparison(let number, _) = event else { return }
-            guard !isJSON else { return Self.emit("comparison", [.init("number", .string(number))]) }
-            StandardStreams.writeError("The studio shows the number \(number).\n")
-        }
-        if json {
-            Self.emit(
-                "paired",
-                [.init("name", .string(device.displayedName)), .init("key", .string(device.keyID.description))])
-        } else {
-            StandardStreams.writeOutput(
-                "Paired with \(device.displayedName). Send to it with: gantry-producer run\n")
-        }
+        let report = PairReport(json: json)
+        defer { report.clear() }
+        let attempt = try PairingRun(way)
+        try attempt.start(code: text, confirms: confirms)
+        let device = try show(attempt, report)
+        report.paired(name: device.name, key: device.key, isRunning: running != nil)
         return .success
     }
 
-    private static func emit(_ event: String, _ fields: [JSONValue.Member]) {
-        StandardStreams.writeOutput(JSONValue.object([.init("event", .string(event))] + fields).text + "\n")
+    /// Until the end of the attempt.
+    private func show(
+        _ attempt: PairingRun, _ report: PairReport
+    ) throws(GantryError) -> (name: String, key: String) {
+        while true {
+            switch attempt.next(until: MonotonicClock.now() + .milliseconds(250)) {
+            case nil: report.tick()
+            case .ended(let result): return try result.get()
+            case .event(let event):
+                report.event(event)
+                guard case .comparison(let number, true) = event else { continue }
+                report.clear()
+                if let isSame = try answer(number, attempt) { attempt.way.confirm(isSame) }
+            }
+        }
+    }
+
+    /// Nil when the attempt has ended before the answer.
+    private func answer(_ number: String, _ attempt: PairingRun) throws(GantryError) -> Bool? {
+        do throws(GantryError) {
+            return try YesNoPrompt.ask(
+                "Does the studio show \(number)?", cancellation: attempt.ending, withoutTerminal: Self.withoutTerminal)
+        } catch {
+            if error.code == .cancelled { return nil }
+            attempt.way.cancel()
+            throw error
+        }
     }
 
     private func readCode() throws(GantryError) -> String {

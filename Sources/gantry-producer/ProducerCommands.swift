@@ -10,9 +10,10 @@ enum ProducerCommands {
             .init("gantry-producer pair", "pair with the studio whose code you paste"),
             .init("gantry-producer run", "send the test pattern"),
             .init("gantry-producer run clip.mp4", "send a file, in real time"),
+            .init("gantry-producer status", "what the running one does"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [run, pair, devices])
+        subcommands: [run, pair, devices, status, pause, resume])
 
     static let run = Command(
         "run", summary: "Wait for paired studios and send to them",
@@ -40,7 +41,9 @@ enum ProducerCommands {
                 group: "Picture"),
             Option("name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection"),
             Option("port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection"),
-            Option("duration", short: "d", value: "TIME", help: "Stop after this time, as in 10s or 1m30s."),
+            Option(
+                "duration", short: "d", value: "TIME",
+                help: "Stop after this time, as in 10s or 1m30s. Time in a pause counts."),
         ],
         positionals: [Positional("SOURCE", help: "The same as --source.", isRequired: false)],
         examples: [
@@ -54,6 +57,7 @@ enum ProducerCommands {
         usage: ["", "-", "--image FILE"],
         options: [
             Option("image", value: "FILE", help: "Read the QR code out of a picture (PNG, JPEG)."),
+            Option("confirm", help: "Ask whether the studio shows the same number before anything is stored."),
             Option("name", value: "NAME", help: "What the studio shows. Default: the host's name."),
             Option(
                 "port", short: "p", value: "PORT",
@@ -68,10 +72,36 @@ enum ProducerCommands {
             .init("gantry-producer pair", "asks for the code"),
             .init("gantry-producer pair --image code.png", "scans a picture"),
             .init("wl-paste | gantry-producer pair -", "takes the code from the clipboard"),
+            .init("gantry-producer pair --confirm", "for a studio that somebody else may have set up"),
         ],
         notes: [
             "A code cannot be given as an argument: other users would see it in the list of processes.",
             "A code holds for two minutes, then the studio shows another one. Pairing takes at most 30 seconds.",
+            "A producer that runs from the same state folder does the pairing, under its own name and port.",
+        ])
+
+    static let status = Command(
+        "status", summary: "Show what the running producer does",
+        examples: [
+            .init("gantry-producer status", "name, source, who receives"),
+            .init("gantry-producer status --json | jq .studios", "for programs"),
+        ],
+        notes: ["Ends with status 1 when no producer runs from this state folder."])
+
+    static let pause = Command(
+        "pause", summary: "Let the running producer send nothing; studios stay connected",
+        examples: [
+            .init("gantry-producer pause", "until `gantry-producer resume`")
+        ],
+        notes: [
+            "Nothing that is seen or heard before `resume` is sent after it. A file holds where it is; what a camera, the "
+                + "test pattern or standard input gives meanwhile is let go."
+        ])
+
+    static let resume = Command(
+        "resume", summary: "Let the running producer send again",
+        examples: [
+            .init("gantry-producer resume", "goes on after `gantry-producer pause`")
         ])
 
     static let devices = DevicesCommand.table(peer: "studio", tool: "gantry-producer")

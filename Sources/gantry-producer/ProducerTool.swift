@@ -10,15 +10,20 @@ enum ProducerTool {
             switch arguments.commandNames.first {
             case "run": try RunCommand(arguments).run()
             case "pair": try PairCommand(arguments).run()
+            case "status": try StatusCommand(arguments).run()
+            case "pause": try PauseCommand(arguments, pauses: true).run()
+            case "resume": try PauseCommand(arguments, pauses: false).run()
             default: try devices(arguments)
             }
         }
     }
 
     private static func devices(_ arguments: ParsedArguments) throws(GantryError) -> ExitStatus {
-        let controller = try ProducerController(
-            configuration: ProducerConfiguration(stateDirectory: arguments.string("state-dir")))
-        return try DevicesCommand(controller, kind: .studio).run(arguments)
+        let installation = try Installation(arguments)
+        let running = try installation.running()
+        let keeper: any DeviceKeeper =
+            if let running { RunningDevices(installation.controller, running) } else { installation.controller }
+        return try DevicesCommand(keeper, kind: .studio).run(arguments)
     }
 }
 

@@ -10,6 +10,7 @@ struct RunCommand {
     private let controller: ProducerController
     private let duration: MediaDuration?
     private let report: RunReport
+    private let address: ControlAddress
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
         duration = try arguments.duration("duration")
@@ -27,12 +28,17 @@ struct RunCommand {
                         sourceType: input.isFile ? .file : .custom)
                 },
                 audio: info.audio == nil ? nil : .init(sourceName: input.label)))
+        address = ControlAddress(
+            producer: controller.keyID, stateFolder: try StateFolder.open(arguments.string("state-dir")).path)
         report = RunReport(json: arguments.has("json"), label: input.label, info: info)
     }
 
     func run() throws(GantryError) -> ExitStatus {
         let state = RunState()
         try controller.start()
+        let control = RunControl(controller, input)
+        let server = startServer(control)
+        defer { server?.stop() }
         let signals = try SignalWatch { _ in state.ended(.signal) }
         defer { signals.stop() }
         report.started(
@@ -45,7 +51,9 @@ struct RunCommand {
             }
         }
         let source = try startSource(state)
-        let end = waitForEnd(state)
+        let end = waitForEnd(state, control)
+        control.stop()
+        server?.stop()
         input.source.stop()
         state.finish()
         source.join()
@@ -56,6 +64,18 @@ struct RunCommand {
         report.summary(controller.statistics)
         if case .source(.endedEarly(let error)) = end { throw error }
         return .success
+    }
+
+    /// Without a socket the producer goes on: it only cannot be asked.
+    private func startServer(_ control: RunControl) -> ControlServer? {
+        do throws(GantryError) {
+            let server = try ControlServer(address, handler: control)
+            try server.start()
+            return server
+        } catch {
+            Log.warning("\(error) This one cannot be asked for its status, paused or resumed.")
+            return nil
+        }
     }
 
     private func startSource(_ state: RunState) throws(GantryError) -> NamedThread {
@@ -69,13 +89,14 @@ struct RunCommand {
     }
 
     /// Shows how it goes until the source ends, the time is over, or a signal comes.
-    private func waitForEnd(_ state: RunState) -> RunState.End {
+    private func waitForEnd(_ state: RunState, _ control: RunControl) -> RunState.End {
         let start = MonotonicClock.now()
         while true {
             let next = MonotonicClock.now() + .milliseconds(250)
             let limit = duration.map { start + $0 }
             if let end = state.waitForEnd(until: min(next, limit ?? next)) { return end }
             if let limit, MonotonicClock.now() >= limit { return .source(.finished) }
+            control.sample()
             report.progress(controller)
         }
     }

@@ -64,6 +64,8 @@ final class RunReport: Sendable {
                     .init("width", .integer(Int64(width))), .init("height", .integer(Int64(height))),
                     .init("bitrate", .integer(Int64(bitrate))),
                 ])
+        case .paused: say("paused", "Paused. Go on with: gantry-producer resume", [])
+        case .resumed: say("resumed", "Resumed.", [])
         case .failed(let error):
             say("failed", "Video has failed: \(error)", [.init("error", .string(error.description))])
         }
@@ -73,7 +75,8 @@ final class RunReport: Sendable {
         guard !json else { return }
         let now = controller.statistics
         status.show(
-            "\(now.connections) studio\(now.connections == 1 ? "" : "s") · \(now.framesSent) frames · "
+            (controller.isPaused ? "paused · " : "")
+                + "\(now.connections) studio\(now.connections == 1 ? "" : "s") · \(now.framesSent) frames · "
                 + "\(now.framesSkipped + now.framesReplaced) left out · "
                 + "encode p50 \(Self.milliseconds(now.encodeMicrosecondsP50)) ms",
             isWarning: now.framesSkipped > 0)

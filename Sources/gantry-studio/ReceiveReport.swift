@@ -47,6 +47,8 @@ final class ReceiveReport: Sendable {
             say(
                 "firstFrame", "First picture after \(microseconds / 1000) ms.",
                 [.init("afterMicroseconds", .integer(Int64(microseconds)))])
+        case .paused: say("paused", "The producer has paused.", [])
+        case .resumed: say("resumed", "The producer sends again.", [])
         case .decodingFailed(let error):
             say("decodingFailed", "Decoding failed: \(error)", [.init("error", .string(error.description))])
         case .ended(let error):

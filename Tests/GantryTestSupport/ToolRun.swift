@@ -50,6 +50,14 @@ package final class ToolRun: @unchecked Sendable {  // `process` is safe after `
         return CoreVectors.repository.appending(path: ".build/debug").path
     }()
 
+    /// `$XDG_RUNTIME_DIR` of the tools: sockets of producers that were killed do not fill that of the user.
+    package static let runtimeFolder: String = {
+        let path = NSTemporaryDirectory() + "gantry-test-runtime-\(geteuid())"
+        try? FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return path
+    }()
+
     /// Starts `arguments[0]`, one of our tools, or another program where it holds a slash or is found on the path.
     package init(_ arguments: [String], input: Input = .none, output: Output = .collect) throws {
         let name = arguments.first ?? ""
@@ -64,6 +72,7 @@ package final class ToolRun: @unchecked Sendable {  // `process` is safe after `
         var environment = ProcessInfo.processInfo.environment
         environment["GANTRY_STATE_DIR"] = nil
         environment["DBUS_SYSTEM_BUS_ADDRESS"] = Isolation.noMessageBus
+        environment["XDG_RUNTIME_DIR"] = Self.runtimeFolder
         process.environment = environment
         let (out, err) = (Pipe(), Pipe())
         process.standardOutput = out

@@ -60,6 +60,31 @@ import Testing
         #expect(queue.isEmpty)
     }
 
+    /// What is half sent goes on to its end; all other media go, control messages stay.
+    @Test func waitingMediaAreThrownAway() {
+        var queue = OutgoingQueue()
+        #expect(push(&queue, media(packet(.h264, size: 40_000), .key), class: .video))
+        #expect(next(&queue).count > 8)
+        #expect(push(&queue, media(packet(.h264, size: 300)), class: .video))
+        #expect(push(&queue, media(packet(.opus, size: 100)), class: .audio))
+        #expect(push(&queue, control([1]), class: .control))
+        queue.removeWaitingMedia()
+        #expect(queue.videoBacklog.count == 1)
+        var types: [UInt8] = []
+        var videoBytes = 0
+        while case let frame = next(&queue), !frame.isEmpty {
+            if types.last != frame[0] { types.append(frame[0]) }
+            if frame[0] == 0x20 { videoBytes += frame.count - 8 }
+        }
+        #expect(types == [0x0D, 0x20])
+        #expect(videoBytes < 40_022 && videoBytes > 40_022 - 16_384)
+        #expect(queue.isEmpty)
+        #expect(queue.videoBacklog.bytes == 0)
+        // Goes on as before.
+        #expect(push(&queue, media(packet(.h264, size: 3)), class: .video))
+        #expect(next(&queue).count == 8 + 22 + 3)
+    }
+
     @Test func aMediaPacketHasItsPrefix() {
         var queue = OutgoingQueue()
         #expect(push(&queue, media(packet(.h264, size: 3), .key), class: .video))

@@ -1,4 +1,4 @@
-/// A JSON document (RFC 8259), for `--json` output. Only written, never read.
+/// A JSON document (RFC 8259): `--json` output and the control socket. Written by `text`, read by `init(reading:)`.
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)

@@ -84,7 +84,8 @@ package struct DevicesCommand {
         }
     }
 
-    private static func json(_ device: PairedDevice) -> JSONValue {
+    /// One device, as `devices list --json` and the control socket show it.
+    package static func json(_ device: PairedDevice) -> JSONValue {
         .object([
             .init("name", .string(device.displayedName)), .init("key", .string(device.keyID.description)),
             .init("state", .string(state(device))), .init("pairedAt", .integer(device.pairedAt)),

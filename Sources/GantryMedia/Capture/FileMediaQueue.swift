@@ -19,6 +19,10 @@ final class FileMediaQueue: @unchecked Sendable {  // All state is guarded by `c
     private var blocks = Ring<AudioBlock>(capacity: FileMediaQueue.blockCapacity)
     private var isFinished = false
     private var isClosed = false
+    /// While held: since when.
+    private var heldSince: MediaTimestamp?
+    /// How long it was held so far: everything is due, and stamped, that much later.
+    private var delay = MediaDuration.zero
 
     var hasPictureRoom: Bool { condition.withLock { !pictures.isFull } }
     var hasBlockRoom: Bool { condition.withLock { !blocks.isFull } }
@@ -61,10 +65,32 @@ final class FileMediaQueue: @unchecked Sendable {  // All state is guarded by `c
         }
     }
 
+    /// The file's time zero. A hold from before counts from here on.
+    func began(at start: MediaTimestamp) {
+        condition.withLock { heldSince = heldSince.map { max($0, start) } }
+    }
+
+    /// Nothing comes out until `release`.
+    func hold(now: MediaTimestamp) {
+        condition.withLock { heldSince = heldSince ?? now }
+    }
+
+    func release(now: MediaTimestamp) {
+        condition.withLock {
+            if let heldSince, now > heldSince { delay = delay + (now - heldSince) }
+            heldSince = nil
+            condition.broadcast()
+        }
+    }
+
     /// Waits for the earliest thing inside, and, when `isPaced`, for its time. Nil at the end or when closed.
     func next(isPaced: Bool) -> Item? {
         condition.withLock {
             while !isClosed {
+                if heldSince != nil {
+                    condition.wait()
+                    continue
+                }
                 let video = pictures.first?.presentationTime
                 let audio = blocks.first?.presentationTime
                 guard let due = Self.earlier(video, audio) else {
@@ -72,17 +98,27 @@ final class FileMediaQueue: @unchecked Sendable {  // All state is guarded by `c
                     condition.wait()
                     continue
                 }
-                if isPaced, due > MonotonicClock.now() {
-                    _ = condition.wait(until: due)
+                if isPaced, due + delay > MonotonicClock.now() {
+                    _ = condition.wait(until: due + delay)
                     continue
                 }
                 // Sound first when both are due at the same time.
                 condition.broadcast()
-                if audio == due { return blocks.removeFirst().map { .audio($0) } }
-                return pictures.removeFirst().map { .video($0) }
+                if audio == due { return blocks.removeFirst().map(delayed) }
+                return pictures.removeFirst().map(delayed)
             }
             return nil
         }
+    }
+
+    private func delayed(_ block: AudioBlock) -> Item {
+        block.presentationTime = block.presentationTime + delay
+        return .audio(block)
+    }
+
+    private func delayed(_ picture: Picture) -> Item {
+        picture.presentationTime = picture.presentationTime + delay
+        return .video(picture)
     }
 
     private static func earlier(_ a: MediaTimestamp?, _ b: MediaTimestamp?) -> MediaTimestamp? {

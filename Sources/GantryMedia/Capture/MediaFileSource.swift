@@ -33,8 +33,18 @@ package final class MediaFileSource: MediaSource {
         queue.close()
     }
 
+    /// Playback holds. A source that sends at its own pace goes on, and what it sends meanwhile is for the sink to let go.
+    package func pause() {
+        if !info.isLive { queue.hold(now: MonotonicClock.now()) }
+    }
+
+    package func resume() {
+        if !info.isLive { queue.release(now: MonotonicClock.now()) }
+    }
+
     package func run(start: MediaTimestamp, sink: some MediaSink) -> MediaSourceEnd {
         let outcome = Outcome()
+        queue.began(at: start)
         let (reader, queue) = (reader, queue)
         let thread: NamedThread
         do throws(GantryError) {

@@ -12,8 +12,18 @@ package protocol MediaSource: AnyObject, Sendable {
     ///   ignore it.
     func run(start: MediaTimestamp, sink: some MediaSink) -> MediaSourceEnd
 
+    /// Holds the source where it is, until `resume`: what follows comes later by the length of the pause. Sources that
+    /// cannot wait (the test pattern, live input) do nothing. Any thread, any time.
+    func pause()
+    func resume()
+
     /// Makes `run` return soon. Any thread, any time, also before `run`.
     func stop()
+}
+
+extension MediaSource {
+    package func pause() {}
+    package func resume() {}
 }
 
 /// Why a source ended.

@@ -47,6 +47,19 @@ struct OutgoingQueue {
             head = (head + 1) % messages.count
             count -= 1
         }
+
+        /// All packets but one whose first fragment has left.
+        mutating func removeWaitingPackets() {
+            while count > 0 {
+                let index = (head + count - 1) % messages.count
+                guard let message = messages[index], case .packet = message.content, message.writer.offset == 0 else {
+                    return
+                }
+                bytes -= message.content.size
+                messages[index] = nil
+                count -= 1
+            }
+        }
     }
 
     private static let channels = Int(WireLimits.highestChannel) + 1
@@ -113,6 +126,15 @@ struct OutgoingQueue {
             return FrameHeader.size + fragment.range.count
         }
         return 0
+    }
+
+    /// Lets go of the media packets that are not being sent yet. What is half sent goes on: the other end could not
+    /// tell where the next packet begins.
+    mutating func removeWaitingMedia() {
+        for index in rings.indices {
+            rings[index].removeWaitingPackets()
+            scheduler.setReady(rings[index].count > 0, channel: UInt16(index))
+        }
     }
 
     mutating func removeAll() {

@@ -152,6 +152,9 @@ extension SecureCarrier {
         }
     }
 
+    /// Lets go of the media packets that wait; one that is half sent is completed.
+    package func discardWaitingMedia() { lock.withLock { queue.removeWaitingMedia() } }
+
     /// Closes the connection, at once or when all that was sent before has left.
     package func close(afterSending: Bool = true) {
         lock.withLock { if ending != .now { ending = afterSending ? .afterSending : .now } }

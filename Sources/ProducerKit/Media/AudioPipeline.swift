@@ -14,20 +14,24 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
         capacity: ProducerServer.maximumSessions * SecureCarrier.audioQueueCapacity + 16
     ) { MediaPacket(capacity: 1500) }
     private let subscribers = SubscriberList()
-    private let encoder: OpusAudioEncoder
+    private let pauseGate: PauseGate
     private let format: AudioStreamFormat
     private var thread: NamedThread?
     private let lock = Lock()
     private var sentCount = 0
 
     // Encoding thread only.
+    private var encoder: OpusAudioEncoder
     private let packetizer: AudioPacketizer
+    private var seenPauses = 0
     private var sequence: UInt32 = 0
     private let epoch: UInt16 = 1
 
-    init() throws(GantryError) {
-        encoder = try OpusAudioEncoder()
+    init(pauseGate: PauseGate) throws(GantryError) {
+        self.pauseGate = pauseGate
+        let encoder = try OpusAudioEncoder()
         format = encoder.format
+        self.encoder = encoder
         packetizer = AudioPacketizer(samplesPerPacket: encoder.format.samplesPerPacket, lookahead: encoder.lookahead)
     }
 
@@ -43,7 +47,10 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
 
     // MARK: Any thread
 
-    func enqueue(_ block: AudioBlock) { queue.pushDroppingOldest(block) }
+    /// Sound from before the last resume is let go.
+    func enqueue(_ block: AudioBlock) {
+        if pauseGate.permits(block.presentationTime) { queue.pushDroppingOldest(block) }
+    }
 
     func add(_ subscriber: any MediaSubscriber) {
         subscriber.formatChanged(.audio(format), epoch: epoch)
@@ -64,7 +71,9 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
                 packetizer.reset()
                 continue
             }
+            guard pauseGate.permits(block.presentationTime) else { continue }
             do throws(GantryError) {
+                try beginAnewAfterPause()
                 try packetizer.append(block) { samples, presentation, capture throws(GantryError) in
                     try send(samples, presentation: presentation, capture: capture, to: receivers)
                 }
@@ -73,6 +82,15 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
                 return
             }
         }
+    }
+
+    /// Packetizer and encoder hold sound from before the pause, which must not go out.
+    private func beginAnewAfterPause() throws(GantryError) {
+        let pauses = pauseGate.pauseCount
+        guard pauses != seenPauses else { return }
+        seenPauses = pauses
+        packetizer.reset()
+        encoder = try OpusAudioEncoder()
     }
 
     private func send(
@@ -86,7 +104,9 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
         packet.header.presentationTime = presentation
         packet.header.captureTime = capture
         sequence &+= 1
-        for receiver in receivers { _ = receiver.subscriber.send(packet) }
-        lock.withLock { sentCount += 1 }
+        let isSent = pauseGate.pass(capture) {
+            for receiver in receivers { _ = receiver.subscriber.send(packet) }
+        }
+        if isSent { lock.withLock { sentCount += 1 } }
     }
 }

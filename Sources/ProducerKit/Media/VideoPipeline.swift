@@ -9,6 +9,7 @@ import Synchronization
 /// One thread, "video-encode", from `start` to `stop`. While nobody receives, pictures are let go and no encoder runs.
 final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by `lock`; encoder state: encoding thread.
     private let settings: ProducerConfiguration.VideoSettings
+    private let pauseGate: PauseGate
     private let events: @Sendable (ProducerEvent) -> Void
     private let slot = LatestSlot<Picture>()
     /// More than the queues of all connections hold together: a studio that takes nothing never starves the others.
@@ -32,11 +33,16 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     private var sequence: UInt32 = 0
     private var epoch: UInt16 = 0
     private var hasFailed = false
+    private var seenPauses = 0
     /// Requests before this time wait: whatever studios ask for, key frames stay this far apart.
     private var nextKeyFrame = MediaTimestamp(microseconds: 0)
 
-    init(settings: ProducerConfiguration.VideoSettings, events: @escaping @Sendable (ProducerEvent) -> Void) {
+    init(
+        settings: ProducerConfiguration.VideoSettings, pauseGate: PauseGate,
+        events: @escaping @Sendable (ProducerEvent) -> Void
+    ) {
         self.settings = settings
+        self.pauseGate = pauseGate
         self.events = events
     }
 
@@ -53,10 +59,11 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
 
     // MARK: Any thread
 
-    /// Newest wins.
-    func enqueue(_ picture: Picture) {
+    /// Newest wins. False while paused, and for a picture from before the last resume: it was let go.
+    func enqueue(_ picture: Picture) -> Bool {
+        guard pauseGate.permits(picture.captureTime) else { return false }
         lock.withLock { counters.framesEnqueued += 1 }
-        slot.put(picture)
+        return slot.put(picture)
     }
 
     /// Waits until the encoder has taken the last picture; false after `deadline`.
@@ -110,6 +117,8 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
             encoder = nil
             return
         }
+        guard pauseGate.permits(picture.captureTime) else { return }
+        beginAnewAfterPause(receivers)
         try prepareEncoder(for: picture)
         var ready = 0
         for receiver in receivers {
@@ -129,12 +138,21 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         packet.header.epoch = epoch
         sequence &+= 1
         gate.encoded(bytes: packet.count)
-        deliver(packet, to: receivers)
+        guard pauseGate.pass(picture.captureTime, { deliver(packet, to: receivers) }) else { return }
         lock.withLock {
             encodeTimes.add(Int32(clamping: (packet.arrivalTime - start).microseconds))
             counters.framesSent += 1
             counters.videoBytes += packet.count
         }
+    }
+
+    /// The pictures before a pause may not have reached everybody: nothing may refer to them.
+    private func beginAnewAfterPause(_ receivers: [SubscriberList.Entry]) {
+        let pauses = pauseGate.pauseCount
+        guard pauses != seenPauses else { return }
+        seenPauses = pauses
+        encoder = nil
+        for receiver in receivers { receiver.awaitsKeyFrame = true }
     }
 
     private func deliver(_ packet: MediaPacket, to receivers: [SubscriberList.Entry]) {

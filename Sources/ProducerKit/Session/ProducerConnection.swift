@@ -46,6 +46,14 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         perform(actions)
     }
 
+    /// Any thread: tells a studio that receives, and throws away what waits to be sent.
+    func pauseChanged(to isPaused: Bool) {
+        if isPaused { carrier.discardWaitingMedia() }
+        let what = Pause(mask: server.channelMask, reason: .user)
+        perform(
+            lock.withLock { isActive ? machine?.messageOffered(isPaused ? .pause(what) : .resume(what)) : nil })
+    }
+
     /// Whose key TLS has proved; nil before that.
     var provenKeyID: KeyID? { lock.withLock { peer?.keyID } }
 
@@ -134,7 +142,7 @@ extension ProducerConnection {
                 self.end = end
                 if end.reason == .unpaired && end.isFromPeer { forgetPeer() }
             case .peerFailed(let failure): Log.info("the studio reports: \(DisplayName(failure.text).text)")
-            // Adaptation, pausing, data and further carriers are not offered in HELLO yet.
+            // Adaptation, pausing by the studio, data and further carriers are not offered in HELLO yet.
             case .prefer, .feedback, .pause, .resume, .stats, .data, .carrierOffer, .carrierBind, .clock: break
             // For the studio's side only.
             case .established, .format, .rate, .videoState, .streams: break
@@ -172,6 +180,7 @@ extension ProducerConnection {
         server.subscribe(self, to: start.channels)
         if let peer { server.events(.connected(peer)) }
         server.updateAdvert()
+        server.tellIfPaused(self)
     }
 }
 

@@ -22,6 +22,9 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private let listener: TCPListener
     private let video: VideoPipeline?
     private let audio: AudioPipeline?
+    private let pauseGate: PauseGate
+    /// Held while studios are told of a pause or its end, so that each hears them in order.
+    private let pauseOrder = Lock()
     private let lock = Lock()
     private var admission = AdmissionControl()
     private var connections: [UInt64: ProducerConnection] = [:]
@@ -44,8 +47,10 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         advert = configuration.isAdvertised ? ProducerAdvert(keyID: identity.keyID, events: events) : nil
         listener = try TCPListener(port: configuration.port)
         port = listener.port
-        video = configuration.video.map { VideoPipeline(settings: $0, events: events) }
-        audio = configuration.audio == nil ? nil : try AudioPipeline()
+        let pauseGate = PauseGate()
+        self.pauseGate = pauseGate
+        video = configuration.video.map { VideoPipeline(settings: $0, pauseGate: pauseGate, events: events) }
+        audio = configuration.audio == nil ? nil : try AudioPipeline(pauseGate: pauseGate)
         streams = Self.streams(configuration)
     }
 
@@ -100,13 +105,35 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     // MARK: Media, any thread
 
     func enqueue(_ picture: Picture) -> Bool {
-        guard let video else { return false }
-        video.enqueue(picture)
-        return true
+        video?.enqueue(picture) ?? false
     }
 
     func enqueue(_ block: AudioBlock) { audio?.enqueue(block) }
     func waitForVideoRoom(until deadline: MediaTimestamp) -> Bool { video?.waitForRoom(until: deadline) ?? true }
+
+    // MARK: Pausing, any thread
+
+    var isPaused: Bool { pauseGate.isPaused }
+
+    func setPaused(_ paused: Bool) {
+        pauseOrder.withLock {
+            guard pauseGate.set(paused: paused, now: MonotonicClock.now()) else { return }
+            if !paused { requestKeyFrame() }
+            let open = lock.withLock { Array(connections.values) }
+            for connection in open { connection.pauseChanged(to: paused) }
+            events(paused ? .paused : .resumed)
+        }
+    }
+
+    /// For a connection that begins to receive.
+    func tellIfPaused(_ connection: ProducerConnection) {
+        pauseOrder.withLock {
+            if pauseGate.isPaused { connection.pauseChanged(to: true) }
+        }
+    }
+
+    /// What PAUSE and RESUME are about: all channels there are.
+    var channelMask: UInt16 { streams.reduce(0) { $0 | 1 << $1.channel } }
 
     var statistics: ProducerStatistics {
         var result = video?.statistics ?? ProducerStatistics()

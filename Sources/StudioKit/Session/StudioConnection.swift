@@ -34,6 +34,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var nextKeyFrame: MediaTimestamp?
     private var peerAddress = ""
     private var limit: MediaLimit?
+    private var isPaused = false
 
     init(session: StudioSession, link: SocketLink, dialer: SessionDialer) throws(GantryError) {
         self.session = session
@@ -194,8 +195,10 @@ extension StudioConnection {
                     verdict.markRejected()
                 }
             case .peerFailed(let failure): Log.info("the producer reports: \(DisplayName(failure.text).text)")
+            case .pause(let what): pauseChanged(to: true, what)
+            case .resume(let what): pauseChanged(to: false, what)
             // Not offered in HELLO yet, or told by the statistics.
-            case .rate, .videoState, .streams, .pause, .resume, .data, .carrierOffer, .carrierBind: break
+            case .rate, .videoState, .streams, .data, .carrierOffer, .carrierBind: break
             // For the producer's side only.
             case .decide, .authorise, .start, .keyFrame, .prefer, .feedback: break
             }
@@ -263,6 +266,13 @@ extension StudioConnection {
         try receiver.start()
         lock.withLock { audio = receiver }
         assemblers[channel] = MediaReassembler(codec: codec, pool: audioPackets)
+    }
+
+    /// Told once, however often the producer says it; what is about other channels is not ours.
+    private func pauseChanged(to new: Bool, _ what: Pause) {
+        guard isPaused != new, assemblers.keys.contains(where: { $0 < 16 && what.mask & 1 << $0 != 0 }) else { return }
+        isPaused = new
+        session.report(new ? .paused : .resumed)
     }
 
     private func formatChanged(_ format: Format) {

@@ -94,6 +94,8 @@ final class SessionRun: Sendable {
         var streams: [StreamInfo] = []
         var formats: [StreamFormat] = []
         var hasFrame = false
+        /// True for each pause that was told, false for each end of one.
+        var pauses: [Bool] = []
         var decodingFailed: GantryError?
         var isEnded = false
         var error: GantryError?
@@ -119,6 +121,8 @@ final class SessionRun: Sendable {
             state.streams = streams
         case .format(let format): state.formats.append(format)
         case .firstFrame: state.hasFrame = true
+        case .paused: state.pauses.append(true)
+        case .resumed: state.pauses.append(false)
         case .decodingFailed(let error): state.decodingFailed = error
         case .ended(let error):
             state.isEnded = true

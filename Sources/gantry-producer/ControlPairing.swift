@@ -1,0 +1,58 @@
+import CommandLineKit
+import GantryCore
+import GantryPlatform
+import ProducerKit
+
+/// A pairing that a client of the control socket has begun, on a thread of its own.
+final class ControlPairing: @unchecked Sendable {  // `lock` guards isCancelled.
+    private let call: ControlCall
+    private let controller: ProducerController
+    private let lock = Lock()
+    private var isCancelled = false
+
+    init(_ call: ControlCall, _ controller: ProducerController) {
+        self.call = call
+        self.controller = controller
+    }
+
+    var connection: UInt64 { call.connection }
+
+    /// - Parameter ended: called before the client is answered, so that it may begin another one at once.
+    func start(code: String, confirms: Bool, ended: @escaping @Sendable () -> Void) throws(GantryError) {
+        _ = try NamedThread("control-pair") { [self] in
+            let result: Result<JSONValue, GantryError>
+            do throws(GantryError) {
+                let device = try controller.pairStudio(withQRCodeData: code, asksForConfirmation: confirms) {
+                    self.report($0)
+                }
+                result = .success([
+                    "name": .string(device.displayedName), "key": .string(device.keyID.description),
+                ])
+            } catch {
+                result = .failure(error)
+            }
+            ended()
+            call.finish(result)
+        }
+    }
+
+    func confirm(_ isSame: Bool) { controller.confirmPairing(isSame) }
+
+    func cancel() {
+        lock.withLock { isCancelled = true }
+        controller.cancelPairing()
+    }
+
+    private func report(_ event: ProducerPairingEvent) {
+        // Cancelled, or the client gone, before the controller had something to cancel: that is made up for here.
+        if lock.withLock({ isCancelled }) || !call.isOpen { controller.cancelPairing() }
+        switch event {
+        case .searching(let seconds): call.event("searching", [.init("seconds", .integer(Int64(seconds)))])
+        case .studioAnswered: call.event("studioAnswered")
+        case .comparison(let number, let needsAnswer):
+            call.event("comparison", [.init("number", .string(number)), .init("needsAnswer", .bool(needsAnswer))])
+        case .discoveryUnavailable(let error):
+            call.event("discoveryUnavailable", [.init("message", .string(error.description))])
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import CommandLineKit
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import ProducerKit
+
+/// What a running producer does for the clients of its control socket; `docs/control-socket.md` lists the methods.
+///
+/// Any thread: each client has its own.
+final class RunControl: ControlHandler, @unchecked Sendable {
+    // `lock` guards meter and pairing; `pausing` is held while source and controller change together.
+    private let controller: ProducerController
+    private let input: SourceFactory
+    private let startedAt = WallClock.now()
+    private let startTime = MonotonicClock.now()
+    private let pausing = Lock()
+    private let lock = Lock()
+    private var meter = RateMeter()
+    private var pairing: ControlPairing?
+
+    init(_ controller: ProducerController, _ input: SourceFactory) {
+        self.controller = controller
+        self.input = input
+    }
+
+    /// For the bitrate: a few times a second.
+    func sample() {
+        let bytes = controller.statistics.videoBytes
+        lock.withLock { meter.add(bytes: bytes, at: MonotonicClock.now()) }
+    }
+
+    /// Ends a pairing that a client has begun.
+    func stop() { lock.withLock { pairing }?.cancel() }
+
+    func perform(_ call: ControlCall) throws(GantryError) -> JSONValue? {
+        switch call.method {
+        case "status": return status
+        case "pause": return pause(true)
+        case "resume": return pause(false)
+        case "devices.list":
+            return .array(try controller.pairedDevices.filter { $0.kind == .studio }.map(DevicesCommand.json))
+        case "devices.remove":
+            let device = try controller.pairedDevice(named: try text("device", of: call))
+            try controller.removePairedDevice(device.keyID)
+            return ["name": .string(device.displayedName)]
+        case "devices.rename":
+            let device = try controller.pairedDevice(named: try text("device", of: call))
+            try controller.renamePairedDevice(device.keyID, to: try text("name", of: call))
+            return ["name": .string(device.displayedName)]
+        case "pair":
+            try beginPairing(call)
+            return nil
+        case "pair.confirm":
+            guard let isSame = call.parameters["same"]?.bool else { throw Self.missing("same", "true or false") }
+            try ownPairing(of: call).confirm(isSame)
+            return [:]
+        case "pair.cancel":
+            try ownPairing(of: call).cancel()
+            return [:]
+        default:
+            throw GantryError(
+                .invalidArgument,
+                "There is no such method. There are: status, pause, resume, devices.list, devices.remove, "
+                    + "devices.rename, pair, pair.confirm, pair.cancel.")
+        }
+    }
+
+    func connectionEnded(_ connection: UInt64) {
+        let own = lock.withLock { pairing?.connection == connection ? pairing : nil }
+        own?.cancel()
+    }
+
+    // MARK: Status and pause
+
+    private var status: JSONValue {
+        let statistics = controller.statistics
+        let peers =
+            switch controller.state {
+            case .active(let peers), .paused(let peers): peers
+            case .notRunning, .notConnected: [ProducerPeer]()
+            }
+        let bitrate = lock.withLock { meter.bitsPerSecond }
+        return [
+            "name": .string(controller.displayedName), "key": .string(controller.keyID.description),
+            "version": .string(GantryVersion.text), "port": .integer(Int64(controller.port ?? 0)),
+            "source": .string(input.label), "startedAt": .integer(startedAt),
+            "seconds": .number((MonotonicClock.now() - startTime).seconds), "paused": .bool(controller.isPaused),
+            "studios": .array(
+                peers.map {
+                    [
+                        "name": .string($0.name), "address": .string($0.address),
+                        "key": .string($0.keyID.description),
+                    ]
+                }),
+            "framesSent": .integer(Int64(statistics.framesSent)),
+            "framesDropped": .integer(Int64(statistics.framesSkipped + statistics.framesReplaced)),
+            "audioPacketsSent": .integer(Int64(statistics.audioPacketsSent)),
+            "videoBytes": .integer(Int64(statistics.videoBytes)), "bitrate": .integer(Int64(bitrate)),
+            "discoveryName": .null,
+        ]
+    }
+
+    private func pause(_ isPaused: Bool) -> JSONValue {
+        pausing.withLock {
+            // A file holds before, and goes on after, the gate: as little of it as can be is let go.
+            if isPaused {
+                input.source.pause()
+                controller.pause()
+            } else {
+                controller.resume()
+                input.source.resume()
+            }
+        }
+        return ["paused": .bool(isPaused)]
+    }
+
+    // MARK: Pairing
+
+    private func beginPairing(_ call: ControlCall) throws(GantryError) {
+        let code = try text("code", of: call)
+        let confirms = call.parameters["confirm"]?.bool ?? false
+        let new = ControlPairing(call, controller)
+        let isFirst = lock.withLock {
+            if pairing != nil { return false }
+            pairing = new
+            return true
+        }
+        guard isFirst else { throw GantryError(.busy, "A pairing is running already. Wait for it, or cancel it.") }
+        do throws(GantryError) {
+            try new.start(code: code, confirms: confirms) { [weak self] in
+                self?.lock.withLock { self?.pairing = nil }
+            }
+        } catch {
+            lock.withLock { pairing = nil }
+            throw error
+        }
+    }
+
+    private func ownPairing(of call: ControlCall) throws(GantryError) -> ControlPairing {
+        guard let pairing = lock.withLock({ pairing }), pairing.connection == call.connection else {
+            throw GantryError(.invalidState, "This connection has no pairing that runs. Begin with: pair")
+        }
+        return pairing
+    }
+
+    // MARK: Parameters
+
+    private func text(_ name: String, of call: ControlCall) throws(GantryError) -> String {
+        guard let text = call.parameters[name]?.string else { throw Self.missing(name, "text") }
+        return text
+    }
+
+    private static func missing(_ name: String, _ kind: String) -> GantryError {
+        GantryError(.invalidArgument, "The parameter \"\(name)\" is missing. It is \(kind).")
+    }
+}
