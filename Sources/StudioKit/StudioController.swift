@@ -47,7 +47,7 @@ public final class StudioController: Sendable {
             bytes = given
         }
         return try StudioPairing(
-            identity: identity, store: store, name: name, addresses: [bytes], port: port, duration: duration,
+            context, addresses: [bytes], port: port, duration: duration,
             asksForConfirmation: asksForConfirmation)
     }
 
@@ -59,9 +59,24 @@ public final class StudioController: Sendable {
     /// The one device whose name, or beginning of key, this is.
     public func pairedDevice(named name: String) throws(GantryError) -> PairedDevice { try store.find(name) }
 
+    /// Forgets a device at once: it can no longer connect, and a session that stands is ended. A producer that can be
+    /// reached is told, so that it forgets us too; blocks for that, 2 seconds at most: not on the cooperative pool.
     public func removePairedDevice(_ keyID: KeyID) throws(GantryError) {
+        let device = try store.device(keyID: keyID)
         _ = try store.remove(keyID: keyID, now: WallClock.now())
+        guard let device, device.state == .active, device.lastAddress != nil else { return }
+        Farewell(context, device).say()
     }
+
+    /// Connects to a paired producer without taking media, and says goodbye: for whoever wants to know that it works.
+    /// Blocks for 5 seconds at most: not on the cooperative pool.
+    ///
+    /// - Throws: why the producer does not let us in.
+    public func checkConnection(to device: PairedDevice) throws(GantryError) {
+        try BriefSession(context, device: device, limit: .seconds(5)).run(goodbye: .normal)
+    }
+
+    private var context: StudioSession.Context { .init(identity: identity, store: store, name: name) }
 
     public func renamePairedDevice(_ keyID: KeyID, to alias: String) throws(GantryError) {
         _ = try store.rename(keyID: keyID, to: alias)
@@ -125,7 +140,6 @@ public final class StudioController: Sendable {
     /// Makes a session with `target`; it connects with `StudioSession.start`.
     public func makeSession(_ target: ProducerTarget, configuration: StudioSessionConfiguration) -> StudioSession {
         StudioSession(
-            context: .init(identity: identity, store: store, name: name), target: target,
-            configuration: configuration)
+            context: context, target: target, configuration: configuration)
     }
 }

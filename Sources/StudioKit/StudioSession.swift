@@ -12,6 +12,8 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         let identity: Identity
         let store: DeviceStore
         let name: DisplayName
+        /// A key that may answer although it is not in the store any more.
+        var trusts: KeyID?
     }
 
     public let target: ProducerTarget
@@ -55,10 +57,12 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     }
 
     /// Says goodbye and finishes all outputs; `ended` follows. Returns at once.
-    public func close() {
+    public func close() { close(.normal) }
+
+    func close(_ reason: Bye.Reason) {
         let (connection, dialer) = lock.withLock { (self.connection, self.dialer) }
         dialer?.cancel()
-        connection?.close()
+        connection?.close(reason)
     }
 
     /// Blocks until the session has ended and all outputs are finished. Not on the cooperative pool, and not from an

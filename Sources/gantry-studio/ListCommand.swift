@@ -28,7 +28,7 @@ struct ListCommand {
         defer { listening.cancel() }
         try browser.start()
         defer { browser.stop() }
-        return watches ? try watch(state) : try showOnce(state)
+        return watches ? watch(state) : try showOnce(state)
     }
 
     // MARK: Once
@@ -49,7 +49,7 @@ struct ListCommand {
 
     // MARK: Until Ctrl-C
 
-    private func watch(_ state: ListState) throws(GantryError) -> ExitStatus {
+    private func watch(_ state: ListState) -> ExitStatus {
         var known: [ListEntry] = []
         var change = 0
         var toldFailure = false
@@ -58,7 +58,7 @@ struct ListCommand {
             change = state.change
             if let failure, !toldFailure { StandardStreams.writeError("\(failure)\n") }
             toldFailure = failure != nil
-            let entries = try ListEntry.all(found, paired: []).sorted { $0.name < $1.name }
+            let entries = ListEntry.all(found, paired: []).sorted { $0.name < $1.name }
             for entry in entries where !known.contains(entry) {
                 tell(known.contains { $0.name == entry.name } ? "changed" : "found", entry)
             }

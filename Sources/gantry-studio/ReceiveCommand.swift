@@ -7,10 +7,16 @@ import StudioKit
 /// `gantry-studio receive`: connects to a producer and feeds the outputs that were asked for.
 struct ReceiveCommand {
     private let controller: StudioController
-    private let target: ProducerTarget
+    private let whom: Whom
     private let outputs: ReceiveOutputs
     private let report: ReceiveReport
     private let state: ReceiveState
+
+    private enum Whom {
+        case target(ProducerTarget)
+        /// Pair, or take a paired producer that is here.
+        case pairing(CodeWindow)
+    }
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
         if let extra = arguments.positional(1) {
@@ -22,7 +28,7 @@ struct ReceiveCommand {
         controller = try StudioController(
             configuration: StudioConfiguration(
                 name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir")))
-        target = try controller.target(arguments.positional(0))
+        whom = try Self.whom(arguments, controller)
         let state = ReceiveState()
         self.state = state
         outputs = try ReceiveOutputs(arguments) { state.outputFailed($0) }
@@ -30,7 +36,37 @@ struct ReceiveCommand {
             json: arguments.has("json"), isFull: arguments.has("stats"), usesStandardOutput: outputs.usesStandardOutput)
     }
 
+    private static func whom(
+        _ arguments: ParsedArguments, _ controller: StudioController
+    ) throws(GantryError) -> Whom {
+        guard arguments.has("pair") else {
+            for option in ["png", "svg", "text", "confirm", "address", "port"] where arguments.has(option) {
+                throw GantryError(.invalidArgument, "--\(option) is for pairing: give --pair as well.")
+            }
+            return .target(try controller.target(arguments.positional(0)))
+        }
+        if let name = arguments.positional(0) {
+            throw GantryError(
+                .invalidArgument,
+                "--pair takes whichever producer scans the code: leave \(DisplayName(name).text) out, or leave --pair out."
+            )
+        }
+        return .pairing(try CodeWindow(arguments, controller, takesPaired: true))
+    }
+
     func run() throws(GantryError) -> ExitStatus {
+        switch whom {
+        case .target(let target): return try receive(target)
+        case .pairing(let window):
+            let device = try window.run()
+            // The window stays on guard meanwhile: after an alarm the device is removed, which ends the session.
+            let status = Result { () throws(GantryError) in try receive(ProducerTarget(device)) }
+            try window.close()
+            return try status.get()
+        }
+    }
+
+    private func receive(_ target: ProducerTarget) throws(GantryError) -> ExitStatus {
         let session = controller.makeSession(target, configuration: outputs.configuration)
         let signals = try SignalWatch { [state] _ in state.stop() }
         defer { signals.stop() }

@@ -16,19 +16,7 @@ enum StudioCommands {
 
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
-        options: [
-            Option(
-                "png", value: "FILE",
-                help: "Also write the code as a PNG picture, for you alone to read; removed at the end.",
-                group: "Code"),
-            Option("svg", value: "FILE", help: "The same as an SVG picture; removed at the end.", group: "Code"),
-            Option("text", help: "Write the code as text to standard output instead of drawing it.", group: "Code"),
-            Option("confirm", help: "Ask whether the producer shows the same number before it is let in."),
-            Option(
-                "address", value: "IPV4",
-                help: "The address of this machine that the producer shall dial. Default: that of the first network.",
-                group: "Connection"),
-            Option("port", short: "p", value: "PORT", help: "TCP port for pairing. Default: any.", group: "Connection"),
+        options: CodeWindow.options + [
             Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
             Option("duration", short: "d", value: "TIME", help: "Give up after this time. Default and most: 5m."),
         ],
@@ -42,6 +30,11 @@ enum StudioCommands {
     static let receive = Command(
         "receive", summary: "Connect to a paired producer and use what it sends",
         options: [
+            Option(
+                "pair",
+                help: "Show a code, and receive from the producer that scans it, or from a paired one that is here.",
+                group: "Code")
+        ] + CodeWindow.options + [
             Option(
                 "record", short: "r", value: "FILE",
                 help: "Record to .mp4 or .mkv, without coding again; it plays even after a crash.", group: "Outputs"),
@@ -68,6 +61,7 @@ enum StudioCommands {
         ],
         examples: [
             .init("gantry-studio receive", "connect to the only paired producer and show figures"),
+            .init("gantry-studio receive --pair", "show a code, and receive from the producer that scans it"),
             .init("gantry-studio receive 192.168.1.20:7787 -r take.mp4 -d 10s", "record ten seconds"),
             .init("gantry-studio receive camera --ts - | ffplay -", "watch"),
             .init("gantry-studio receive camera --y4m - | ffmpeg -i - out.webm", "hand frames on"),

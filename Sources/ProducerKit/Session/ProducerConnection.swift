@@ -173,8 +173,9 @@ extension ProducerConnection {
 
     private func begin(_ start: Start) {
         let peer = lock.withLock { () -> ProducerPeer? in
-            let isFirst = !isActive
-            isActive = true
+            // A studio that takes no channel looks whether the connection works; it receives nothing.
+            let isFirst = !isActive && !start.channels.isEmpty
+            isActive = isActive || isFirst
             return isFirst ? self.peer : nil
         }
         server.subscribe(self, to: start.channels)

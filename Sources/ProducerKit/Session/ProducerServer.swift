@@ -123,6 +123,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
             for connection in open { connection.pauseChanged(to: paused) }
             events(paused ? .paused : .resumed)
         }
+        updateAdvert()
     }
 
     /// For a connection that begins to receive.
@@ -187,7 +188,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     func updateAdvert() {
         guard let advert else { return }
         let isFull = lock.withLock { sessions.count >= Self.maximumSessions }
-        advert.update(isFull ? .full : activePeers.isEmpty ? .free : .active)
+        advert.update(isPaused ? .paused : isFull ? .full : activePeers.isEmpty ? .free : .active)
     }
 
     /// What studios are told each second.

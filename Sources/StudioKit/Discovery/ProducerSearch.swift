@@ -38,7 +38,9 @@ final class ProducerSearch: Sendable {
         let keyID = target.keyID
         _ = discovery.browse(.producer) { services in
             for service in services {
-                guard let record = ProducerRecord(text: service.text), keyID.map(record.claims) ?? true else { continue }
+                guard let record = ProducerRecord(text: service.text), keyID.map(record.claims) ?? true else {
+                    continue
+                }
                 race.add(Array(service.endpoints.prefix(Self.addressesOfOne)))
             }
         }

@@ -34,9 +34,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     /// With more characters the QR code does not fit into 80 x 24 (version 5 at level M, alphanumeric: 122).
     private static let longestWithName = 122
 
-    let identity: Identity
-    private let store: DeviceStore
-    private let name: DisplayName
+    private let context: StudioSession.Context
     private let asksForConfirmation: Bool
     private let endpoints: [PairingEndpoint]
     private let ends: MediaTimestamp
@@ -57,6 +55,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     private var questions: [(id: UInt64, number: String)] = []
     private var search: PairingSearch?
     private var thread: NamedThread?
+    private var farewell: NamedThread?
     private var nextID: UInt64 = 0
     private var outcome: Result<PairedDevice, GantryError>?
     /// Two keys knew the secret: no record of this window may stay.
@@ -66,12 +65,10 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     private var producersTold: Set<String> = []
 
     init(
-        identity: Identity, store: DeviceStore, name: DisplayName, addresses: [[UInt8]],
-        port: UInt16, duration: MediaDuration, asksForConfirmation: Bool
+        _ context: StudioSession.Context, addresses: [[UInt8]], port: UInt16, duration: MediaDuration,
+        asksForConfirmation: Bool
     ) throws(GantryError) {
-        self.identity = identity
-        self.store = store
-        self.name = name
+        self.context = context
         self.asksForConfirmation = asksForConfirmation
         let listener = try TCPListener(port: port)
         self.listener = listener
@@ -102,15 +99,18 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         guard let secret else { return "" }
         func text(_ name: DisplayName?) -> String {
             PairingCode(
-                studio: identity.keyID, secret: secret, endpoints: endpoints, name: name, life: max(1, life)
+                studio: context.identity.keyID, secret: secret, endpoints: endpoints, name: name, life: max(1, life)
             ).text()
         }
-        let full = text(name)
+        let full = text(context.name)
         return full.utf8.count <= Self.longestWithName ? full : text(nil)
     }
 
     /// When the window closes by itself, on `CLOCK_MONOTONIC`.
     public var deadline: MediaTimestamp { ends }
+
+    /// Why the pairing was taken back after it had succeeded; nil when it was not.
+    public var alarm: GantryError? { state.withLock { isAlarmed } ? PairingFailure.codeShared.error() : nil }
 
     /// The answer to `Event.comparison`: whether the producer shows the same digits.
     public func confirm(_ isSame: Bool) {
@@ -211,7 +211,11 @@ extension StudioPairing {
         search?.stop()
         for connection in open { connection.carrier.close() }
         for connection in open { connection.carrier.join() }
-        state.withLock { window.close() }
+        let farewell = state.withLock { () -> NamedThread? in
+            window.close()
+            return self.farewell
+        }
+        farewell?.join()
         continuation.finish()
     }
 }
@@ -243,7 +247,9 @@ extension StudioPairing {
 
     private func producersChanged(_ services: [DiscoveredService]) {
         for service in services {
-            guard let device = try? store.device(advertisedAs: service), device.state == .active else { continue }
+            guard let device = try? context.store.device(advertisedAs: service), device.state == .active else {
+                continue
+            }
             let isNew = state.withLock { producersTold.insert(device.displayedName).inserted }
             if isNew { continuation.yield(.pairedProducerFound(name: device.displayedName)) }
         }
@@ -275,7 +281,7 @@ extension StudioPairing {
         do throws(GantryError) {
             // Any key may try: the proof of the code decides. The producer is the TLS server, whoever dialled.
             let carrier = try SecureCarrier(
-                link: link, identity: identity,
+                link: link, identity: context.identity,
                 configuration: .init(
                     role: .client, alpn: WireLimits.pairingProtocolName, exporterLabel: PairingLimits.exporterLabel,
                     phase: .pairing, threadName: "studio-pair-io")
@@ -294,7 +300,8 @@ extension StudioPairing {
 extension StudioPairing {
     func machine(for peer: CarrierPeer) -> PairingStudioStateMachine {
         PairingStudioStateMachine(
-            ownKeyID: identity.keyID, producer: peer.keyID, exporter: peer.exporter, name: name, model: "gantry",
+            ownKeyID: context.identity.keyID, producer: peer.keyID, exporter: peer.exporter, name: context.name,
+            model: "gantry",
             asksForConfirmation: asksForConfirmation, crypto: PairingCryptography.self, now: MonotonicClock.now())
     }
 
@@ -304,6 +311,7 @@ extension StudioPairing {
 
     /// Two keys knew the secret: the first one is taken back, and nobody is paired.
     func revoke(_ keyID: KeyID) {
+        let device = try? context.store.device(keyID: keyID)
         let error = PairingFailure.codeShared.error()
         // Also where the first one has succeeded already. Told before the record is removed: whoever saves one looks
         // afterwards, so that none stays whichever comes first.
@@ -312,8 +320,12 @@ extension StudioPairing {
             outcome = .failure(error)
             state.broadcast()
         }
-        _ = try? store.remove(keyID: keyID, now: WallClock.now())
+        _ = try? context.store.remove(keyID: keyID, now: WallClock.now())
         continuation.yield(.alarm(error))
+        guard let device else { return }
+        // Not on this I/O thread, which has the second device to refuse.
+        let farewell = try? NamedThread("studio-farewell") { [context] in Farewell(context, device).say() }
+        state.withLock { self.farewell = farewell }
     }
 
     func showComparison(_ number: String, needsAnswer: Bool, id: UInt64) {
@@ -347,12 +359,12 @@ extension StudioPairing {
             let address = peer.streamPort.flatMap { port in
                 Endpoint(text: connection.address).map { Endpoint(host: $0.host, port: port).description }
             }
-            let device = try store.save(
+            let device = try context.store.save(
                 PairedDevice(
                     keyID: peer.keyID, publicKeyInfo: connection.publicKeyInfo, kind: .producer, name: peer.name.text,
                     confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: address))
             guard !state.withLock({ isAlarmed }) else {
-                _ = try store.remove(keyID: peer.keyID, now: WallClock.now())
+                _ = try context.store.remove(keyID: peer.keyID, now: WallClock.now())
                 return .codeShared
             }
             finish(.success(device))

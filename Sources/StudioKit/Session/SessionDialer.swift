@@ -62,23 +62,25 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
         for other in others { other.join() }
         if let winner { return winner }
         if isCancelled { return nil }
-        throw target.endpoint == nil ? notFound(failure) : failure ?? notFound(nil)
+        throw notFound(failure)
     }
 
     private func notFound(_ failure: GantryError?) -> GantryError {
-        if let failure, failure.code == .wrongPeer || failure.code == .notPaired { return failure }
         let tried = state.withLock { self.tried }
-        guard !tried.isEmpty else {
+        guard let failure else {
             return GantryError(
                 .cannotConnect,
                 "\(target.name) was not found on this network. Start it there (gantry-producer run), see who is here with "
                     + "`gantry-studio list`, or give its address: gantry-studio receive HOST:\(Endpoint.defaultPort)")
         }
+        // What one address has said, or a peer that answered, says more than a list.
+        let isSilence = failure.code == .cannotConnect || failure.code == .timeout
+        guard tried.count > 1, isSilence else { return failure }
         return GantryError(
-            failure?.code ?? .cannotConnect,
+            failure.code,
             "\(target.name) cannot be reached (tried \(tried.prefix(4).joined(separator: ", "))). Start it there "
                 + "(gantry-producer run), or see who is here with `gantry-studio list`.",
-            cause: failure?.cause ?? failure?.message)
+            cause: failure.cause ?? failure.message)
     }
 
     // MARK: Any thread

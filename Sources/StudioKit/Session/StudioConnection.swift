@@ -39,7 +39,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     init(session: StudioSession, link: SocketLink, dialer: SessionDialer) throws(GantryError) {
         self.session = session
         self.dialer = dialer
-        let verdict = PeerVerdict(store: session.context.store, expected: session.target.keyID)
+        let verdict = PeerVerdict(
+            store: session.context.store, expected: session.target.keyID, trusts: session.context.trusts)
         self.verdict = verdict
         carrier = try SecureCarrier(
             link: link, identity: session.context.identity,

@@ -68,6 +68,8 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
         case .discoveryUnavailable(let error):
             if json { return emit("discoveryUnavailable", [.init("message", .string(error.description))]) }
             note("The network cannot be searched: \(error)")
+        // `PairCommand` ends with it.
+        case .alarm: break
         case .comparison(let number, let needsAnswer): compare(number, needsAnswer: needsAnswer, pairing)
         case .attemptFailed(let error):
             if json { return emit("attemptFailed", [.init("message", .string(error.description))]) }

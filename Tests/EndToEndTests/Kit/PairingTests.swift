@@ -169,6 +169,7 @@ extension EndToEnd {
             async let studio = Self.run(pairing)
             #expect(try await Self.attempt(stage.producer, code) == nil)
             #expect(try await studio == nil)
+            try await onThread { pairing.close() }
             // The window is closed: nobody answers at the address any more.
             let late = Attempt(second, code)
             let endpoint = try #require(try PairingCode.parse(code).endpoints.first)
@@ -186,6 +187,27 @@ extension EndToEnd {
             #expect(try await late.cancel()?.code == .pairingCancelled)
             #expect(try second.pairedDevices.isEmpty)
             #expect(try stage.studio.pairedDevices.map(\.keyID) == [stage.producer.keyID])
+        }
+
+        /// Within 35 s of the success: somebody else has seen the code, so that nobody stays paired, on either end.
+        @Test func aSecondDeviceAfterTheSuccessRaisesTheAlarm() async throws {
+            let stage = try Stage()
+            let second = try ProducerController(
+                configuration: ProducerConfiguration(name: "Second", port: 0, stateDirectory: stage.file("second")))
+            let pairing = try stage.studio.beginPairing(address: "127.0.0.1")
+            let code = pairing.code
+            async let studio = Self.run(pairing)
+            #expect(try await Self.attempt(stage.producer, code) == nil)
+            #expect(try await studio == nil)
+            #expect(pairing.alarm == nil)
+            let refused = try await Self.attempt(second, code)
+            #expect(refused?.code == .pairingProof)
+            #expect(refused?.message.contains("Two devices knew the code") == true)
+            try await onThread { pairing.close() }
+            #expect(pairing.alarm?.code == .pairingProof)
+            #expect(try stage.studio.pairedDevices.isEmpty)
+            #expect(try second.pairedDevices.isEmpty)
+            #expect(try stage.producer.pairedDevices.isEmpty)
         }
 
         /// An attempt that runs by itself.
@@ -215,23 +237,18 @@ extension EndToEnd {
             let stage = try Stage()
             let second = try ProducerController(
                 configuration: ProducerConfiguration(name: "Second", port: 0, stateDirectory: stage.file("second")))
+            try second.start()
             let pairing = try stage.studio.beginPairing(address: "127.0.0.1")
             let code = pairing.code
             async let studio = Self.run(pairing)
             let attempts = [Attempt(stage.producer, code), Attempt(second, code)]
-            let failure = try await studio
-            for attempt in attempts { _ = try await attempt.cancel() }
-            // The studio decides: a producer that has sent its last message cannot know of an alarm after it.
-            let known = try stage.studio.pairedDevices.map(\.keyID)
-            if let failure {
-                #expect(failure.code == .pairingProof)
-                #expect(known.isEmpty)
-            } else {
-                #expect(known.count == 1)
-                let winner = known.first == stage.producer.keyID ? attempts[0] : attempts[1]
-                let result = try #require(winner.result.value)
-                #expect(result == nil)
-            }
+            _ = try await studio
+            for attempt in attempts { #expect(try await attempt.result.wait { $0 != nil }) }
+            try await onThread { pairing.close() }
+            #expect(pairing.alarm?.code == .pairingProof)
+            for controller in [stage.producer, second] { #expect(try controller.pairedDevices.isEmpty) }
+            #expect(try stage.studio.pairedDevices.isEmpty)
+            try await onThread { second.stop() }
         }
 
         /// Somebody between the two, with certificates of its own on both sides, who has turned the address in the

@@ -52,7 +52,9 @@ extension EndToEnd {
             try await stage.pair()
             for text in [nil, "Camera", stage.endpoint.description] {
                 let target = try stage.studio.target(text)
-                #expect(target.endpoint == stage.endpoint)
+                // An address is that address; a name is looked for.
+                #expect(target.endpoint == (text == stage.endpoint.description ? stage.endpoint : nil))
+                #expect(target.endpoint != nil || target.keyID == stage.producer.keyID)
                 let run = try SessionRun(stage.studio.makeSession(target, configuration: Self.nothing))
                 #expect(try await run.state.wait { $0.isConnected || $0.isEnded })
                 #expect(try await run.close() == nil)
@@ -103,8 +105,28 @@ extension EndToEnd {
             #expect(try await stage.waitForReceivers(1))
             try stage.producer.removePairedDevice(stage.studio.keyID)
             #expect(try await run.end()?.code == .unpairedByPeer)
-            #expect(try stage.studio.pairedDevices.map(\.state) == [.rejectedByPeer])
+            // Told on the session itself: both sides forget.
+            #expect(try stage.studio.pairedDevices.isEmpty)
             #expect(try stage.producer.pairedDevices.isEmpty)
+        }
+
+        @Test func removingAtTheStudioEndsTheSessionAndTheProducerLearns() async throws {
+            let stage = try Stage()
+            try await stage.pair()
+            let run = try await stage.connect()
+            #expect(try await stage.waitForReceivers(1))
+            let (studio, producer) = (stage.studio, stage.producer)
+            try await onThread { try studio.removePairedDevice(producer.keyID) }
+            #expect(try await run.end() == nil)
+            #expect(try producer.pairedDevices.isEmpty && studio.pairedDevices.isEmpty)
+        }
+
+        @Test func aProducerThatIsNotConnectedLearnsOfItsRemovalToo() async throws {
+            let stage = try Stage()
+            try await stage.pair()
+            let (studio, producer) = (stage.studio, stage.producer)
+            try await onThread { try studio.removePairedDevice(producer.keyID) }
+            #expect(try producer.pairedDevices.isEmpty && studio.pairedDevices.isEmpty)
         }
 
         @Test func aRemovedDeviceLearnsItWhenItDials() async throws {
