@@ -3,7 +3,8 @@ import GantryPlatform
 import Glibc
 
 /// A client of the control socket. One thread calls; `post` and `close` may come from any other.
-package final class ControlClient: @unchecked Sendable {  // `lock` guards nextID; `sending` writing; `buffer`: the caller.
+package final class ControlClient: @unchecked Sendable {
+    // `lock` guards nextID; `sending` is held while a line is written; `buffer` belongs to the thread that calls.
     private let socket: FileDescriptor
     private let lock = Lock()
     private let sending = Lock()

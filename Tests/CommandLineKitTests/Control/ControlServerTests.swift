@@ -11,7 +11,7 @@ import Testing
     @Test func callsAreAnswered() async throws {
         let stage = try ControlStage()
         let address = stage.address
-        try await onThread {
+        try await onThread { () throws in
             let client = try #require(try ControlClient.connect(to: address))
             let parameters: JSONValue = ["text": "é\n\"🎥", "list": [1, nil, 2.5]]
             #expect(try client.call("echo", parameters) == parameters)
@@ -65,7 +65,7 @@ import Testing
     @Test func stoppingEndsTheClients() async throws {
         let stage = try ControlStage()
         let client = try stage.client()
-        try await onThread {
+        try await onThread { () throws in
             #expect(client.send("{\"id\":1,\"method\":\"wait\"}\n"))
             #expect(stage.handler.state.waitBlocking { $0.waiting.count == 1 })
             stage.server.stop()
@@ -93,7 +93,7 @@ import Testing
     @Test func whatDoesNotAnswerIsGivenUp() async throws {
         let stage = try ControlStage()
         let address = stage.address
-        try await onThread {
+        try await onThread { () throws in
             let client = try #require(try ControlClient.connect(to: address))
             let error = #expect(throws: GantryError.self) { try client.call("wait", limit: .milliseconds(100)) }
             #expect(error?.code == .timeout)
@@ -167,7 +167,7 @@ import Testing
         let server = try ControlServer(address, handler: ExampleControl())
         try server.start()
         #expect(FileManager.default.fileExists(atPath: address.path))
-        try await onThread {
+        try await onThread { () throws in
             let client = try #require(try ControlClient.connect(to: address))
             #expect(try client.call("echo", ["n": 2]) == ["n": 2])
             server.stop()

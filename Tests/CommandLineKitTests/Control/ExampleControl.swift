@@ -72,7 +72,7 @@ final class ControlStage: Sendable {
     /// That somebody else is served.
     func isServing() async throws -> Bool {
         let address = address
-        return try await onThread {
+        return try await onThread { () throws in
             guard let client = try ControlClient.connect(to: address) else { return false }
             defer { client.close() }
             return try client.call("echo", ["n": 1]) == ["n": 1]

@@ -1,4 +1,5 @@
 import Foundation
+import GantryCore
 import GantryPlatform
 import GantryTestSupport
 import Glibc
