@@ -49,12 +49,12 @@ enum LabProbe {
                 },
             ])
         }
-        while let line = readLine() { if line == "stop" { browse.stop() } }
+        while let line = readLine(), line != "quit" { if line == "stop" { browse.stop() } }
     }
 
     private static func advertise(_ advertisement: ServiceAdvertisement, _ discovery: Discovery) {
         let registration = discovery.advertise(advertisement) { name in say(["event": "named", "name": name]) }
-        while let line = readLine() {
+        while let line = readLine(), line != "quit" {
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
             case "update": registration.update(text: pairs(words.dropFirst()))

@@ -1,6 +1,6 @@
-// Discovery as a process: prints what happens as JSON lines, ends with standard input or SIGTERM.
+// Discovery as a process: prints what happens as JSON lines, ends with standard input, "quit" or SIGTERM.
 //
-//   gantry-labprobe browse TYPE
+//   gantry-labprobe browse TYPE                               on standard input: "stop"
 //   gantry-labprobe advertise TYPE NAME PORT [KEY=VALUE…]     on standard input: "update KEY=VALUE…", "withdraw"
 
 import Foundation

@@ -1,6 +1,7 @@
 import CAvahi
 import GantryCore
 import GantryPlatform
+import Glibc
 
 /// The thread "discovery". It owns the Avahi client and everything that hangs on it; other threads hand it commands.
 ///
@@ -34,6 +35,7 @@ final class DiscoveryLoop: @unchecked Sendable {  // `condition` guards the firs
     private var hasEnded = false
     private var thread: NamedThread?
     private var wakeUp: EventDescriptor?
+    private var threadID: pthread_t?
 
     // Of the thread.
     private let stateChanged: @Sendable (DiscoveryState) -> Void
@@ -67,6 +69,8 @@ final class DiscoveryLoop: @unchecked Sendable {  // `condition` guards the firs
             isStopping = true
             commands.removeAll()
             wakeUp?.signal()
+            // On the thread itself (the last owner was let go in a callback) there is nothing to wait for.
+            if let threadID, pthread_equal(threadID, pthread_self()) != 0 { return nil }
             return self.thread
         }
         guard let thread else { return }
@@ -96,6 +100,7 @@ final class DiscoveryLoop: @unchecked Sendable {  // `condition` guards the firs
     // MARK: The thread
 
     private func run(_ event: EventDescriptor) {
+        condition.withLock { threadID = pthread_self() }
         defer {
             condition.withLock {
                 hasEnded = true
