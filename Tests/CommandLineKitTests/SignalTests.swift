@@ -72,7 +72,7 @@ import Testing
     @Test func beforeDeathIsCalledByTheSecondSignal() async {
         await #expect(processExitsWith: .exitCode(9)) {
             let seen = BoundedQueue<CInt>(capacity: 4)
-            let watch = try SignalWatch([SIGHUP, SIGQUIT], beforeDeath: { exit(9) }) { seen.push($0) }
+            let watch = try SignalWatch([SIGHUP, SIGQUIT], beforeDeath: { exit(9) }, received: { seen.push($0) })
             kill(getpid(), SIGQUIT)
             _ = seen.pop(until: MonotonicClock.now() + .seconds(5))
             kill(getpid(), SIGHUP)

@@ -1,4 +1,5 @@
 import Foundation
+import GantryCore
 import GantryPlatform
 import Glibc
 
@@ -11,7 +12,7 @@ package final class ShellOnTerminal: @unchecked Sendable {  // `process` is safe
     private let stopping: EventDescriptor
     private let process = Process()
 
-    package static let prompt = "ready> "
+    package static let prompt = "ready>"
 
     /// Returns before the prompt is there.
     package init(columns: Int = 80, rows: Int = 24) throws {
@@ -92,13 +93,18 @@ package final class ShellOnTerminal: @unchecked Sendable {  // `process` is safe
         try await wait(for: text) { $0.isAlternate == alternate && $0.text.contains(text) }
     }
 
-    /// The text of the QR code that is seen.
+    /// The text of the QR code that is seen, or that is when all is drawn.
     package func code() async throws -> String {
         let folder = try TestFolder()
         defer { withExtendedLifetime(folder) {} }
-        try Data(screen.value.picture()).write(to: URL(fileURLWithPath: folder.file("screen.pgm")))
-        let read = try await Oracle.check(
-            ["zbarimg", "-q", "--raw", "-Sdisable", "-Sqrcode.enable", folder.file("screen.pgm")])
-        return read.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let path = folder.file("screen.pgm")
+        for _ in 0..<4 {
+            let seen = screen.value
+            try Data(seen.picture()).write(to: URL(fileURLWithPath: path))
+            if let text = try await QRReading.text(in: path) { return text }
+            // Half drawn: the countdown changes the screen every second at the latest.
+            _ = try await screen.wait(.seconds(5)) { $0.cells != seen.cells }
+        }
+        throw Oracle.Failure(text: "No code can be read. The screen:\n\(screen.value.text)")
     }
 }

@@ -52,7 +52,7 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
     /// Why the code could not be shown, or not in every way that was asked for.
     var failure: GantryError? { lock.withLock { storedFailure } }
 
-    /// - Parameter cancel: called when the code cannot be shown in every way that was asked for.
+    /// Cancels `pairing` when the code cannot be shown in every way that was asked for.
     func show(_ event: StudioPairing.Event, of pairing: StudioPairing) {
         switch event {
         case .code(let text, let life):
@@ -131,11 +131,13 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
             return
         }
         do throws(GantryError) {
-            try question.ask(number, before: { [screen] in screen?.hide() }) { [screen] isSame in
-                pairing.confirm(isSame)
-                // After "yes" all is said, unless the attempt fails.
-                if !isSame { screen?.unhide() }
-            }
+            try question.ask(
+                number, before: { [screen] in screen?.hide() },
+                answered: { [screen] isSame in
+                    pairing.confirm(isSame)
+                    // After "yes" all is said, unless the attempt fails.
+                    if !isSame { screen?.unhide() }
+                })
         } catch {
             pairing.confirm(false)
             note("The question could not be asked: \(error)")
