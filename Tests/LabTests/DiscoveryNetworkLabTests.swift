@@ -144,11 +144,12 @@ extension LabTests {
                 let ours = try await Oracle.check(
                     [
                         "tshark", "-n", "-r", file, "-Y",
-                        "mdns.resp.name contains \"_camo._tcp\" || dns.resp.name contains \"_camo._tcp\"",
+                        "dns.resp.name contains \"_camo._tcp\"",
                     ])
                 #expect(ours.lines.count >= 3)
+                // Errors only: that a question is asked again, which mDNS does, is a warning to it.
                 let faults = try await Oracle.check(
-                    ["tshark", "-n", "-r", file, "-Y", "_ws.malformed || _ws.expert.severity >= 6291456"])
+                    ["tshark", "-n", "-r", file, "-Y", "_ws.malformed || _ws.expert.severity >= 8388608"])
                 #expect(faults.text == "")
             }
         }

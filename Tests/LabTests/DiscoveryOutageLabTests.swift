@@ -108,7 +108,8 @@ extension LabTests {
                     1,
                     [
                         "python3", "-c",
-                        "import socket,time; s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); s.bind(('',5353)); "
+                        "import socket,time; s=socket.socket(socket.AF_INET6,socket.SOCK_DGRAM); "
+                            + "s.setsockopt(socket.IPPROTO_IPV6,socket.IPV6_V6ONLY,0); s.bind(('::',5353)); "
                             + "print('bound',flush=True); time.sleep(60)",
                     ])
                 try await stack.line(containing: "bound")

@@ -9,15 +9,17 @@ enum AvahiFailure {
         "Devices cannot be found on the network: the Avahi daemon does not answer. "
             + "Start it with: sudo systemctl start avahi-daemon")
 
-    /// No client could be made.
+    /// No client could be made. With AVAHI_CLIENT_NO_FAIL an absent daemon is no failure: "no daemon" then stands for a
+    /// bus that is absent.
     static func connecting(_ code: CInt) -> GantryError {
         switch Int(code) {
-        case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_TIMEOUT: return noDaemon
-        case AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_DISCONNECTED:
+        case AVAHI_ERR_TIMEOUT: return noDaemon
+        case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_DISCONNECTED:
             return GantryError(
                 .discoveryUnavailable,
                 "Devices cannot be found on the network: the D-Bus system bus, through which Avahi is asked, does not "
-                    + "answer. Start it with: sudo systemctl start dbus avahi-daemon", cause: words(code))
+                    + "answer. Start it with: sudo systemctl start dbus avahi-daemon",
+                cause: Int(code) == AVAHI_ERR_NO_DAEMON ? nil : words(code))
         case AVAHI_ERR_ACCESS_DENIED, AVAHI_ERR_NOT_PERMITTED:
             return GantryError(
                 .discoveryUnavailable,

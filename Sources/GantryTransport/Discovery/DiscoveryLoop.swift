@@ -128,8 +128,8 @@ final class DiscoveryLoop: @unchecked Sendable {  // `condition` guards the firs
         guard let commands = takeCommands() else { return false }
         for command in commands { perform(command) }
         let now = MonotonicClock.now()
-        if let client, clientState == AVAHI_CLIENT_FAILURE {
-            problem = AvahiFailure.connecting(avahi_client_errno(client))
+        if client != nil, clientState == AVAHI_CLIENT_FAILURE {
+            problem = AvahiFailure.noDaemon
             dropClient()
             scheduleRetry(now)
         }
