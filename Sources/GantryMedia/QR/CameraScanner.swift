@@ -14,8 +14,6 @@ package enum CameraScanner {
 
     /// Between two looks, begin to begin.
     private static let interval = MediaDuration.milliseconds(100)
-    /// Every so manieth look is thorough, which takes several times as long as a quick one.
-    private static let thoroughEvery = 4
 
     /// The text of the first code that `PairingCode.parse` accepts. Blocks the calling thread; looks at most ten times a
     /// second.
@@ -41,7 +39,7 @@ package enum CameraScanner {
         try camera.run(until: deadline, wants: wants) { picture in
             next = MonotonicClock.now() + interval
             looks &+= 1
-            let texts = scanner.scan(picture, effort: looks % thoroughEvery == 0 ? .thorough : .quick)
+            let texts = scanner.scan(picture, effort: .glance(looks))
             for text in texts {
                 do throws(GantryError) {
                     _ = try PairingCode.parse(text)

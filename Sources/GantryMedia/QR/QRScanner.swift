@@ -43,9 +43,10 @@ package final class QRScanner {
 
     /// How hard to look.
     package enum Effort: Sendable {
-        /// At full and half size: what a camera sees again in a moment.
-        case quick
-        /// Everything that has been seen to help: what there is one picture of.
+        /// The look of that number at what will be seen again in a moment: at full and half size, and in one of the
+        /// other ways in turn.
+        case glance(Int)
+        /// In every way that has been seen to help: at what there is one picture of.
         case thorough
     }
 
@@ -65,8 +66,7 @@ package final class QRScanner {
         guard 1...Self.maximumSide ~= width, 1...Self.maximumSide ~= height, stride >= width else { return [] }
         full.load(luma, width: width, height: height, stride: stride)
         var texts: [String] = []
-        let passes = effort == .quick ? Self.quickPasses : Self.quickPasses + Self.morePasses
-        for pass in passes {
+        for pass in Self.passes(effort) {
             guard let plane = plane(for: pass) else { continue }
             for text in scan(plane) where !texts.contains(text) { texts.append(text) }
             if Self.validCode(among: texts) != nil { break }
@@ -92,6 +92,13 @@ package final class QRScanner {
 
     private static let quickPasses: [Pass] = [.plain(1), .plain(2)]
     private static let morePasses: [Pass] = [.local(2), .local(3), .local(4), .local(6), .local(1), .double]
+
+    private static func passes(_ effort: Effort) -> [Pass] {
+        switch effort {
+        case .glance(let number): quickPasses + [morePasses[Int(number.magnitude % UInt(morePasses.count))]]
+        case .thorough: quickPasses + morePasses
+        }
+    }
 
     private enum Pass {
         /// As it is, shrunk by this.
