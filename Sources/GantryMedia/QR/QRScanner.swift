@@ -91,7 +91,7 @@ package final class QRScanner {
     static func isGantry(_ text: String) -> Bool { text.prefix(8).uppercased().hasPrefix(PairingCode.prefix) }
 
     private static let quickPasses: [Pass] = [.plain(1), .plain(2)]
-    private static let morePasses: [Pass] = [.local(2), .local(3), .local(4), .local(6), .local(1), .double]
+    private static let morePasses: [Pass] = [.local(2), .local(3), .local(4), .local(6), .local(1), .double, .whole]
 
     private static func passes(_ effort: Effort) -> [Pass] {
         switch effort {
@@ -106,10 +106,14 @@ package final class QRScanner {
         /// In black and white by the mean around each pixel, shrunk by this.
         case local(Int)
         case double
+        /// A large picture in all its pixels.
+        case whole
     }
 
-    /// Larger pictures are not looked at in full by the passes that come late: their codes have pixels enough.
-    private static let lateArea = 4 << 20
+    /// Larger pictures are shrunk to less than this first: a photograph has pixels enough, and half a second does.
+    private static let workingArea = 4 << 20
+    /// Photographs of up to 16 megapixels are looked at whole when nothing else helped.
+    private static let wholeArea = 16 << 20
     /// Pictures with a longer side than this are not doubled.
     private static let doubleSide = 1200
     /// Along the longer side: a module of a code that fills the picture is smaller than a cell, a shadow larger.
@@ -117,16 +121,19 @@ package final class QRScanner {
 
     /// Nil when the pass is of no use for this picture.
     private func plane(for pass: Pass) -> GrayPlane? {
+        var base = 1
+        while full.area / (base * base) > Self.workingArea { base += 1 }
         switch pass {
-        case .plain(let divisor): return shrunk(by: divisor)
+        case .plain(let divisor): return shrunk(by: base * divisor)
         case .local(let divisor):
-            guard divisor > 1 || full.area <= Self.lateArea, let source = shrunk(by: divisor) else { return nil }
+            guard let source = shrunk(by: base * divisor) else { return nil }
             work.result.threshold(source, cells: Self.cells, work.cell, work.mean)
             return work.result
         case .double:
             guard max(full.width, full.height) <= Self.doubleSide else { return nil }
             other.scale(full, toWidth: 2 * full.width, height: 2 * full.height)
             return other
+        case .whole: return base > 1 && full.area <= Self.wholeArea ? full : nil
         }
     }
 

@@ -68,14 +68,13 @@ package final class CameraCapture: @unchecked Sendable {  // All but `stopper` b
         var failures = 0
         var newest = MonotonicClock.now()
         while true {
+            if let deadline, deadline <= MonotonicClock.now() { return }
             let silence = newest + Self.patience
             switch try wait(until: deadline.map { min($0, silence) } ?? silence) {
             case .stopped: return
             case .timeout:
-                let now = MonotonicClock.now()
-                if let deadline, deadline <= now { return }
-                // A signal may have ended the wait early.
-                guard silence <= now else { continue }
+                // It was the deadline, or a signal ended the wait early.
+                guard silence <= MonotonicClock.now() else { continue }
                 throw CameraFailure.silent(device.path, seconds: Self.patience.microseconds / 1_000_000)
             case .ready(let isFaulty):
                 guard let filled = try dequeue(isFaulty: isFaulty, &failures) else { continue }
