@@ -83,6 +83,8 @@ let package = Package(
                 "ProducerKit", "StudioKit", "GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport",
                 "GantryMedia", "GantryTestSupport",
             ]),
+        // Real cameras, in a virtual machine: see scripts/vm.
+        tests("DeviceTests", ["GantryCore", "GantryPlatform", "GantryMedia", "GantryTestSupport"]),
         // Several hosts in network namespaces: see scripts/lab.
         tests(
             "LabTests",

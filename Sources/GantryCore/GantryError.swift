@@ -95,6 +95,14 @@ extension GantryError.Code {
     public static let sourceUnreadable = Self(501)
     public static let sourceHasNoMedia = Self(502)
     public static let unsupportedCodec = Self(503)
+    /// Another program uses the device.
+    public static let sourceBusy = Self(504)
+    /// The user may not open the device.
+    public static let sourceNotPermitted = Self(505)
+    /// The device was unplugged, or its driver failed.
+    public static let sourceLost = Self(506)
+    /// The device is there and delivers nothing.
+    public static let sourceSilent = Self(507)
 
     // Codec
     public static let encoder = Self(600)

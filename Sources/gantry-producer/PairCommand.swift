@@ -10,6 +10,7 @@ struct PairCommand {
         case question
         case standardInput
         case image(String)
+        case camera(String)
     }
 
     private static let withoutTerminal =
@@ -30,6 +31,12 @@ struct PairCommand {
 
     private static func input(_ arguments: ParsedArguments) throws(GantryError) -> Input {
         let image = arguments.string("image")
+        if let camera = arguments.string("camera") {
+            guard image == nil, arguments.positionals.isEmpty else {
+                throw GantryError(.invalidArgument, "--camera does not go with --image or with a code.")
+            }
+            return .camera(camera == "auto" ? "/dev/video0" : camera)
+        }
         switch (arguments.positionals.count, arguments.positional(0), image) {
         case (0, _, let path?): return .image(path)
         case (0, _, nil): return .question
@@ -97,6 +104,7 @@ struct PairCommand {
     private func readCode() throws(GantryError) -> String {
         switch input {
         case .image(let path): return try ImageFileScanner.scan(path: path)
+        case .camera(let device): return try look(through: device)
         case .standardInput: return try SecretPrompt.readStandardInput().text
         case .question:
             return try SecretPrompt.ask(
@@ -104,5 +112,24 @@ struct PairCommand {
                 withoutTerminal: "Send the code to `gantry-producer pair -`, or name a picture with --image."
             ).text
         }
+    }
+
+    /// As long as a code lives: then the studio shows another one, and somebody is there who can start again.
+    private func look(through device: String) throws(GantryError) -> String {
+        let cancel = try EventDescriptor()
+        let signals = try SignalWatch { _ in cancel.signal() }
+        defer { signals.stop() }
+        let isQuiet = json
+        return try CameraScanner.scan(
+            device: device, until: MonotonicClock.now() + .seconds(120), cancel: cancel,
+            progress: { progress in
+                if isQuiet { return }
+                switch progress {
+                case .started(let name, let mode):
+                    StandardStreams.writeError(
+                        "Looking through \(name) (\(mode)) for the code of the studio. Ctrl-C cancels.\n")
+                case .unusable(let error): StandardStreams.writeError("\(error)\n")
+                }
+            })
     }
 }

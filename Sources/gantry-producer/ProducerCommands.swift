@@ -54,10 +54,13 @@ enum ProducerCommands {
 
     static let pair = Command(
         "pair", summary: "Pair with a studio by the code that `gantry-studio pair` shows",
-        usage: ["", "-", "--image FILE"],
+        usage: ["", "-", "--image FILE", "--camera DEV"],
         options: [
             Option("image", value: "FILE", help: "Read the QR code out of a picture (PNG, JPEG)."),
             Option("confirm", help: "Ask whether the studio shows the same number before anything is stored."),
+            Option(
+                "camera", value: "DEV",
+                help: "Scan the QR code with a camera: a path, or auto for /dev/video0. Gives up after two minutes."),
             Option("name", value: "NAME", help: "What the studio shows. Default: the host's name."),
             Option(
                 "port", short: "p", value: "PORT",

@@ -8,13 +8,18 @@ package enum ImageFileScanner {
     /// A photo of 8192 × 8192 is smaller as JPEG, and usually as PNG.
     private static let maximumBytes = 64 * 1024 * 1024
 
-    /// The text of the first code that begins with `GANTRY:`.
+    /// The text of the first code that `PairingCode.parse` accepts.
     ///
     /// - Throws: `sourceNotFound`, `sourceUnreadable` (not a picture, damaged, too large), `pairingCodeInvalid` (no QR code,
-    ///   or only others; their text is not repeated, it is a stranger's).
+    ///   or only others; their text is not repeated, it is a stranger's), or what `PairingCode.parse` says about a code
+    ///   of Gantry that cannot be used.
     package static func scan(path: String) throws(GantryError) -> String {
         let texts = try codes(path: path)
-        if let code = QRScanner.gantryCode(among: texts) { return code }
+        if let code = QRScanner.validCode(among: texts) { return code }
+        if let code = texts.first(where: QRScanner.isGantry) {
+            // Throws what is wrong with it.
+            _ = try PairingCode.parse(code)
+        }
         if texts.isEmpty {
             throw GantryError(
                 .pairingCodeInvalid,

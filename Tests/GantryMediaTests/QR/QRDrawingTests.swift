@@ -8,7 +8,7 @@ import Testing
 
 /// A code of the length that pairing makes: 90 characters of the alphanumeric set.
 let sampleCode =
-    "GANTRY:1/ABCDEFGHIJKLM2345672ABCDEFGHIJKLM2345672ABCDEFGHIJKL/QRSTUVWXYZ234QRSTUVWXYZ234"
+    "GANTRY:1/ABCDEFGHIJKLM2345672ABCDEFGHIJKLM2345672ABCDEFGHIJKQ/QRSTUVWXYZ234QRSTUVWXYZ234"
 
 @Suite struct QRDrawingTests {
     private func zbarimg(_ path: String) async throws -> String {

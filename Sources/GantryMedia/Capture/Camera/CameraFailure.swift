@@ -1,0 +1,98 @@
+import GantryCore
+import GantryPlatform
+import Glibc
+
+/// What can go wrong with a camera, in words.
+enum CameraFailure {
+    /// For a failed `open`.
+    static func opening(_ path: String, _ error: SystemError) -> GantryError {
+        switch error.errno {
+        case ENOENT, ENOTDIR, ENODEV, ENXIO:
+            return GantryError(
+                .sourceNotFound, "There is no camera \(path). \(present())", cause: error.description)
+        case EACCES, EPERM:
+            return GantryError(
+                .sourceNotPermitted,
+                "You may not use the camera \(path). Join its group: sudo usermod -aG video $USER, then log in again.",
+                cause: error.description)
+        case EBUSY: return busy(path, error)
+        case EISDIR, ELOOP: return notACamera(path, "it is no device")
+        default:
+            return GantryError(
+                .sourceUnreadable, "The camera \(path) cannot be opened. Look at it with: v4l2-ctl -d \(path) --all",
+                cause: error.description)
+        }
+    }
+
+    static func notACamera(_ path: String, _ why: String) -> GantryError {
+        GantryError(.sourceUnreadable, "\(path) is not a camera: \(why). \(present())")
+    }
+
+    static func busy(_ path: String, _ error: SystemError?) -> GantryError {
+        GantryError(
+            .sourceBusy,
+            "Another program uses the camera \(path). Close it; this shows which one it is: sudo fuser -v \(path)",
+            cause: error?.description)
+    }
+
+    static func lost(_ path: String, _ error: SystemError) -> GantryError {
+        switch error.errno {
+        case ENODEV, ENXIO, ENOTCONN, EPIPE:
+            GantryError(
+                .sourceLost, "The camera \(path) was unplugged. Plug it in and start again.", cause: error.description)
+        default:
+            GantryError(
+                .sourceLost,
+                "The camera \(path) has failed. Unplug it, plug it in again, and look at the kernel's words: "
+                    + "sudo dmesg | tail", cause: error.description)
+        }
+    }
+
+    static func impossibleSize(_ path: String, _ mode: CameraMode) -> GantryError {
+        GantryError(
+            .unsupportedCodec,
+            "The camera \(path) gives pictures of \(mode.width)x\(mode.height), which cannot be used. Look at it with: "
+                + "v4l2-ctl -d \(path) --all")
+    }
+
+    static func silent(_ path: String, seconds: Int64) -> GantryError {
+        GantryError(
+            .sourceSilent,
+            "The camera \(path) gives no picture\(seconds > 0 ? " (waited \(seconds) seconds)" : ""). Look whether its shutter or the program "
+                + "behind it is closed, or unplug it and plug it in again.")
+    }
+
+    static func noUsableFormat(_ path: String, _ formats: [FourCC]) -> GantryError {
+        let names = formats.prefix(16).map(\.description).joined(separator: ", ")
+        return GantryError(
+            .unsupportedCodec,
+            "The camera \(path) has no picture format that can be used"
+                + (names.isEmpty ? "" : " (only \(names))") + ". Use a camera with YUYV, NV12 or MJPEG.")
+    }
+
+    /// For a failure while the camera is set up or streams.
+    static func during(_ path: String, _ error: SystemError) -> GantryError {
+        error.errno == EBUSY ? busy(path, error) : lost(path, error)
+    }
+
+    /// Which cameras there are.
+    private static func present() -> String {
+        let paths = devices()
+        if paths.isEmpty { return "This machine has no camera (no /dev/video*)." }
+        return "There are: \(paths.joined(separator: ", "))."
+    }
+
+    /// `/dev/video*` in the order of their numbers.
+    static func devices(in folder: String = "/dev") -> [String] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var numbers: [Int] = []
+        while let entry = readdir(stream), numbers.count < 256 {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasPrefix("video"), let number = UInt16(name.dropFirst(5)) { numbers.append(Int(number)) }
+        }
+        return numbers.sorted().map { "\(folder)/video\($0)" }
+    }
+}
