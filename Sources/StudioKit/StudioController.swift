@@ -93,21 +93,17 @@ public final class StudioController: Sendable {
     ///
     /// - Throws: `notPaired` when nobody is paired, `unknownDevice`, `invalidArgument` when several fit.
     public func target(_ text: String?) throws(GantryError) -> ProducerTarget {
-        let producers = try store.devices().filter { $0.kind == .producer && $0.state == .active }
-        let device: PairedDevice
+        let known = try store.devices().filter { $0.kind == .producer }
+        let producers = known.filter { $0.state == .active }
         if let text {
-            if let endpoint = try endpoint(text) {
-                guard !producers.isEmpty else { throw Self.nobodyPaired }
-                return ProducerTarget(endpoint: endpoint)
-            }
-            device = try find(text)
-        } else {
-            guard let only = producers.first else { throw Self.nobodyPaired }
-            guard producers.count == 1 else {
-                let names = producers.map(\.displayedName).joined(separator: ", ")
-                throw GantryError(.invalidArgument, "Several producers are paired: \(names). Say which one to receive.")
-            }
-            device = only
+            guard let endpoint = try endpoint(text) else { return ProducerTarget(try find(text)) }
+            guard !known.isEmpty else { throw Self.nobodyPaired }
+            return ProducerTarget(endpoint: endpoint)
+        }
+        guard let device = producers.first else { throw known.first.map(Self.removed) ?? Self.nobodyPaired }
+        guard producers.count == 1 else {
+            let names = producers.map(\.displayedName).joined(separator: ", ")
+            throw GantryError(.invalidArgument, "Several producers are paired: \(names). Say which one to receive.")
         }
         return ProducerTarget(device)
     }
@@ -125,13 +121,23 @@ public final class StudioController: Sendable {
 
     private func find(_ name: String) throws(GantryError) -> PairedDevice {
         do throws(GantryError) {
-            return try store.find(name)
+            let device = try store.find(name)
+            if device.state == .rejectedByPeer { throw Self.removed(device) }
+            return device
         } catch {
             guard error.code == .unknownDevice else { throw error }
             throw GantryError(
                 .unknownDevice,
                 "No paired producer is called \(DisplayName(name).text). See who is: gantry-studio devices list")
         }
+    }
+
+    /// It is not dialled by itself any more.
+    private static func removed(_ device: PairedDevice) -> GantryError {
+        GantryError(
+            .unpairedByPeer,
+            "\(device.displayedName) has removed this studio. Pair again: `gantry-studio pair` here and "
+                + "`gantry-producer pair` there.")
     }
 
     private static let nobodyPaired = GantryError(

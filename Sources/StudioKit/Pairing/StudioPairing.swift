@@ -95,7 +95,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     /// The code as text, as it stands in the QR code; empty once the window is closed. Whoever has it can pair: not for
     /// logs.
     public var code: String {
-        let (secret, life) = state.withLock { (window.current, window.life(now: MonotonicClock.now())) }
+        let (secret, life) = state.withLock { (window.current, remainingLife(now: MonotonicClock.now())) }
         guard let secret else { return "" }
         func text(_ name: DisplayName?) -> String {
             PairingCode(
@@ -140,10 +140,16 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     ///
     /// - Throws: `pairingCancelled`, `pairingTimeout`, `store`, `pairingProof` when two devices knew the code.
     public func run() throws(GantryError) -> PairedDevice {
-        try listener.start(threadName: "studio-accept") { [self] link, host in accept(link, from: host) }
-        startSearch()
-        announceCode()
-        let thread = try NamedThread("studio-pair") { [self] in watch() }
+        let thread: NamedThread
+        do throws(GantryError) {
+            try listener.start(threadName: "studio-accept") { [self] link, host in accept(link, from: host) }
+            startSearch()
+            announceCode()
+            thread = try NamedThread("studio-pair") { [self] in watch() }
+        } catch {
+            closeAll()
+            throw error
+        }
         let result = state.withLock { () -> Result<PairedDevice, GantryError>? in
             self.thread = thread
             while outcome == nil { state.wait() }
@@ -201,8 +207,13 @@ extension StudioPairing {
     }
 
     private func announceCode() {
-        let life = state.withLock { window.life(now: MonotonicClock.now()) }
+        let life = state.withLock { remainingLife(now: MonotonicClock.now()) }
         continuation.yield(.code(code, lifeSeconds: life))
+    }
+
+    /// Seconds that the shown code still counts. Under the lock.
+    private func remainingLife(now: MediaTimestamp) -> Int {
+        min(window.life(now: now), Int(clamping: max(0, (ends - now).microseconds) / 1_000_000))
     }
 
     private func closeAll() {

@@ -18,6 +18,8 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
     private let state = Condition()
     private var candidates: [ObjectIdentifier: StudioConnection] = [:]
     private var winner: StudioConnection?
+    /// There has been a winner, or it is too late for one.
+    private var isDecided = false
     private var isCancelled = false
     private var failure: GantryError?
     /// The addresses that were tried, for people.
@@ -55,6 +57,12 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
         let (winner, isCancelled, others, failure) = state.withLock {
             while self.winner == nil, !self.isCancelled, !candidates.isEmpty {
                 if !state.wait(until: deadline) { break }
+            }
+            // Connections hold the dialler: it lets go of them. Who comes later comes too late.
+            defer {
+                isDecided = true
+                candidates = [:]
+                self.winner = nil
             }
             return (self.winner, self.isCancelled, candidates.values.filter { $0 !== self.winner }, self.failure)
         }
@@ -99,7 +107,7 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
         do throws(GantryError) {
             let connection = try StudioConnection(session: session, link: link, dialer: self)
             let isWanted = state.withLock {
-                if winner != nil || isCancelled { return false }
+                if isDecided || isCancelled { return false }
                 candidates[ObjectIdentifier(connection)] = connection
                 return true
             }
@@ -122,7 +130,8 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
     /// The peer has proved its key. True for the first one: the session goes on there.
     func claim(_ connection: StudioConnection) -> Bool {
         let isFirst = state.withLock {
-            guard winner == nil, !isCancelled else { return false }
+            guard !isDecided, !isCancelled else { return false }
+            isDecided = true
             winner = connection
             state.broadcast()
             return true
