@@ -110,7 +110,11 @@ package struct PairingStudioStateMachine: Sendable {
 
     private mutating func refuse(_ verdict: PairingWindow.Verdict) -> [PairingAction] {
         switch verdict {
-        case .alarm(let first): return [.revoke(first)] + fail(.codeShared)
+        case .alarm(let first):
+            // The peer is told first: the alarm closes everything.
+            var actions = fail(.codeShared)
+            actions.insert(.revoke(first), at: actions.count - 1)
+            return actions
         case .shared: return fail(.codeShared)
         case .used, .accepted: return fail(.codeUsed)
         }
@@ -147,7 +151,13 @@ package struct PairingStudioStateMachine: Sendable {
         }
     }
 
-    package mutating func cancelled() -> [PairingAction] { isFinished ? [] : fail(.cancelled) }
+    /// The window closes: the peer is told why. While it is being saved, the outcome hangs on the store alone.
+    package mutating func cancelled(_ reason: PairingFailure = .cancelled) -> [PairingAction] {
+        switch state {
+        case .finished, .storing: []
+        case .starting, .awaitingHello, .awaitingConfirmation, .awaitingDone: fail(reason)
+        }
+    }
 
     package mutating func timeAdvanced(now: MediaTimestamp) -> [PairingAction] {
         guard !isFinished, now >= deadline else { return [] }

@@ -4,7 +4,8 @@ import GantryPlatform
 /// Ends the connections of devices that another process has removed: the command line shares the store with us.
 ///
 /// A thread of its own: the store may block for another process's write, which no thread that carries media may do.
-package final class RemovalWatch: @unchecked Sendable {  // `isStopping` is guarded by `condition`; `thread` is set in `start`.
+package final class RemovalWatch: @unchecked Sendable {
+    // `isStopping` is guarded by `condition`; `thread` is set in `start`.
     /// How often the store is asked whether it has changed: a removal counts within a second.
     private static let interval = MediaDuration.milliseconds(500)
 

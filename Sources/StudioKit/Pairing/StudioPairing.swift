@@ -220,7 +220,8 @@ extension StudioPairing {
         listener.stop()
         let (search, open) = state.withLock { (self.search, Array(connections.values)) }
         search?.stop()
-        for connection in open { connection.carrier.close() }
+        let reason: PairingFailure = alarm == nil ? .cancelled : .codeShared
+        for connection in open { connection.giveUp(reason) }
         for connection in open { connection.carrier.join() }
         let farewell = state.withLock { () -> NamedThread? in
             window.close()

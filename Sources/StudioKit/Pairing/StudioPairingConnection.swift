@@ -57,6 +57,13 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
         pairing.ended(id, told)
     }
 
+    /// Any thread: the window closes. The connection ends when the peer has been told, or has been saved.
+    func giveUp(_ reason: PairingFailure) {
+        let actions = lock.withLock { machine?.isFinished == false ? machine?.cancelled(reason) : nil }
+        guard let actions else { return carrier.close() }
+        perform(actions)
+    }
+
     /// Any thread.
     func confirm(_ isSame: Bool) { perform(lock.withLock { machine?.confirmed(isSame) }) }
 

@@ -7,7 +7,7 @@ import GantryTrust
 /// The connection of a session: performs what the session state machine decides, puts packets together and hands them
 /// to decoders and packet outputs.
 final class StudioConnection: CarrierHandler, @unchecked Sendable {
-    // `machine`, `clock`, counters, receivers and `end` are guarded by `lock`; the rest: I/O thread only.
+    // `machine`, `clock`, counters, receivers, `end` and `isRemoved` are guarded by `lock`; the rest: I/O thread only.
     private static let keyFrameInterval = MediaDuration.seconds(2)
 
     private unowned let session: StudioSession
@@ -24,6 +24,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var audio: AudioReceiver?
     private var end: SessionEnd?
     private var closeError: GantryError?
+    private var isRemoved = false
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
@@ -62,7 +63,11 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         let (video, audio) = lock.withLock { (self.video, self.audio) }
         video?.stop()
         audio?.stop()
-        let (end, closeError) = lock.withLock { (self.end, self.closeError) }
+        let (end, closeError, isRemoved) = lock.withLock { (self.end, self.closeError, self.isRemoved) }
+        if isRemoved {
+            return GantryError(
+                .notPaired, "\(session.target.name) has been removed from the paired devices here: the session ended.")
+        }
         return verdict.error ?? (end == nil ? closeError : end?.error)
     }
 
@@ -71,7 +76,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         let watch = RemovalWatch(
             session.context.store, threadName: "studio-trust",
             connected: { [verdict] in Set([verdict.provenKeyID].compactMap(\.self)) },
-            removed: { [weak self] _ in self?.close(.unpaired) })
+            removed: { [weak self] _ in self?.closeRemoved() })
         do throws(GantryError) {
             try watch.start()
             return watch
@@ -86,6 +91,12 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     func close(_ reason: Bye.Reason = .normal) {
         guard let actions = lock.withLock({ machine?.closeRequested(reason: reason) }) else { return abort() }
         perform(actions)
+    }
+
+    /// The producer has been removed here, by this process or another one.
+    private func closeRemoved() {
+        lock.withLock { isRemoved = true }
+        close(.unpaired)
     }
 
     /// At once, without a goodbye.

@@ -12,10 +12,9 @@ import Testing
 extension EndToEnd {
     /// Who is let in, who is not, and what each side learns.
     @Suite struct SessionTests {
-        private static var nothing: StudioSessionConfiguration {
+        private static var soundOnly: StudioSessionConfiguration {
             var configuration = StudioSessionConfiguration()
             configuration.wantsVideo = false
-            configuration.wantsAudio = false
             return configuration
         }
 
@@ -55,7 +54,7 @@ extension EndToEnd {
                 // An address is that address; a name is looked for.
                 #expect(target.endpoint == (text == stage.endpoint.description ? stage.endpoint : nil))
                 #expect(target.endpoint != nil || target.keyID == stage.producer.keyID)
-                let run = try SessionRun(stage.studio.makeSession(target, configuration: Self.nothing))
+                let run = try SessionRun(stage.studio.makeSession(target, configuration: Self.soundOnly))
                 #expect(try await run.state.wait { $0.isConnected || $0.isEnded })
                 #expect(try await run.close() == nil)
                 #expect(run.state.value.isConnected)
@@ -70,7 +69,7 @@ extension EndToEnd {
             try await stage.pair()
             // The studio does not know that producer.
             let run = try SessionRun(
-                stage.studio.makeSession(ProducerTarget(endpoint: stranger.endpoint), configuration: Self.nothing))
+                stage.studio.makeSession(ProducerTarget(endpoint: stranger.endpoint), configuration: Self.soundOnly))
             let error = try await run.end()
             #expect(error?.code == .notPaired)
             #expect(error?.message.contains("gantry-studio pair") == true)
@@ -92,7 +91,7 @@ extension EndToEnd {
             let run = try SessionRun(
                 stage.studio.makeSession(
                     ProducerTarget(endpoint: forgetful.endpoint, keyID: stage.producer.keyID),
-                    configuration: Self.nothing))
+                    configuration: Self.soundOnly))
             #expect(try await run.end()?.code == .notPaired)
             // That is no removal: the record stays as it was.
             #expect(try stage.studio.pairedDevices.map(\.state) == [.active])
@@ -101,7 +100,7 @@ extension EndToEnd {
         @Test func removingADeviceEndsItsSessionAndItLearns() async throws {
             let stage = try Stage()
             try await stage.pair()
-            let run = try await stage.connect(Self.nothing)
+            let run = try await stage.connect(Self.soundOnly)
             #expect(try await stage.waitForReceivers(1))
             try stage.producer.removePairedDevice(stage.studio.keyID)
             #expect(try await run.end()?.code == .unpairedByPeer)
@@ -117,7 +116,7 @@ extension EndToEnd {
             #expect(try await stage.waitForReceivers(1))
             let (studio, producer) = (stage.studio, stage.producer)
             try await onThread { try studio.removePairedDevice(producer.keyID) }
-            #expect(try await run.end() == nil)
+            #expect(try await run.end()?.code == .notPaired)
             #expect(try producer.pairedDevices.isEmpty && studio.pairedDevices.isEmpty)
         }
 
@@ -133,14 +132,14 @@ extension EndToEnd {
             let stage = try Stage()
             try await stage.pair()
             try stage.producer.removePairedDevice(stage.studio.keyID)
-            let run = try await stage.connect(Self.nothing)
+            let run = try await stage.connect(Self.soundOnly)
             let error = try await run.end()
             #expect(error?.code == .unpairedByPeer)
             #expect(!run.state.value.isConnected)
             #expect(try stage.studio.pairedDevices.map(\.state) == [.rejectedByPeer])
             // Pairing again mends it.
             try await stage.pair()
-            let again = try await stage.connect(Self.nothing)
+            let again = try await stage.connect(Self.soundOnly)
             #expect(again.state.value.isConnected)
             #expect(try await again.close() == nil)
             #expect(try stage.studio.pairedDevices.map(\.state) == [.active])
@@ -153,7 +152,8 @@ extension EndToEnd {
             try await other.pair(with: stage.studio)
             let run = try SessionRun(
                 stage.studio.makeSession(
-                    ProducerTarget(endpoint: other.endpoint, keyID: stage.producer.keyID), configuration: Self.nothing))
+                    ProducerTarget(endpoint: other.endpoint, keyID: stage.producer.keyID), configuration: Self.soundOnly
+                ))
             #expect(try await run.end()?.code == .wrongPeer)
             #expect(!run.state.value.isConnected)
         }
@@ -164,7 +164,7 @@ extension EndToEnd {
             let endpoint = stage.endpoint
             try await stage.stop()
             let run = try SessionRun(
-                stage.studio.makeSession(ProducerTarget(endpoint: endpoint), configuration: Self.nothing))
+                stage.studio.makeSession(ProducerTarget(endpoint: endpoint), configuration: Self.soundOnly))
             let error = try await run.end()
             #expect(error?.code == .cannotConnect)
             #expect(error?.message.contains("gantry-producer run") == true)
@@ -178,7 +178,7 @@ extension EndToEnd {
             // Ten connections a second are let in: some attempts must be made again.
             while runs.count < 16, attempts < 400 {
                 attempts += 1
-                let run = try await stage.connect(Self.nothing)
+                let run = try await stage.connect(Self.soundOnly)
                 if run.state.value.isConnected {
                     runs.append(run)
                     #expect(try await stage.waitForReceivers(runs.count))
@@ -190,7 +190,7 @@ extension EndToEnd {
             var error: GantryError?
             while attempts < 400, error?.code != .rejected {
                 attempts += 1
-                error = try await stage.connect(Self.nothing).end()
+                error = try await stage.connect(Self.soundOnly).end()
                 if error?.code != .rejected { _ = try await stage.events.wait(.milliseconds(100)) { _ in false } }
             }
             #expect(error?.code == .rejected)
@@ -217,7 +217,7 @@ extension EndToEnd {
             let run = try SessionRun(
                 stage.studio.makeSession(
                     ProducerTarget(endpoint: Endpoint(host: "127.0.0.1", port: listener.port)),
-                    configuration: Self.nothing))
+                    configuration: Self.soundOnly))
             let error = try await run.end()
             #expect(error?.code == .versionMismatch)
             #expect(error?.message.contains("Bring both to the same version") == true)
