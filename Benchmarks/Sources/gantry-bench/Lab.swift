@@ -25,7 +25,7 @@ final class Lab {
     private static func check() throws {
         guard geteuid() == 0 else {
             throw Failure(
-                description: "this benchmark makes network namespaces, which needs root: sudo scripts/bench pairing")
+                description: "this benchmark makes network namespaces, which needs root. See: scripts/bench --help")
         }
         let folders = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
         let missing = ["ip", "dbus-daemon", "dbus-send", "avahi-daemon"].filter { name in
