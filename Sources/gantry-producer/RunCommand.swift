@@ -47,6 +47,7 @@ struct RunCommand {
         let listening = Task.detached { [controller, report] in
             for await event in controller.events {
                 if case .connected = event { state.studioConnected() }
+                control.event(event)
                 report.event(event)
             }
         }

@@ -8,7 +8,7 @@ import ProducerKit
 ///
 /// Any thread: each client has its own.
 final class RunControl: ControlHandler, @unchecked Sendable {
-    // `lock` guards meter and pairing; `pausing` is held while source and controller change together.
+    // `lock` guards meter, pairing and discoveryName; `pausing` is held while source and controller change together.
     private let controller: ProducerController
     private let input: SourceFactory
     private let startedAt = WallClock.now()
@@ -17,6 +17,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
     private let lock = Lock()
     private var meter = RateMeter()
     private var pairing: ControlPairing?
+    private var discoveryName: String?
 
     init(_ controller: ProducerController, _ input: SourceFactory) {
         self.controller = controller
@@ -27,6 +28,15 @@ final class RunControl: ControlHandler, @unchecked Sendable {
     func sample() {
         let bytes = controller.statistics.videoBytes
         lock.withLock { meter.add(bytes: bytes, at: MonotonicClock.now()) }
+    }
+
+    /// What the producer tells, as far as the status shows it.
+    func event(_ event: ProducerEvent) {
+        switch event {
+        case .advertised(let name): lock.withLock { discoveryName = name }
+        case .discoveryUnavailable: lock.withLock { discoveryName = nil }
+        default: break
+        }
     }
 
     /// Ends a pairing that a client has begun.
@@ -79,7 +89,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             case .active(let peers), .paused(let peers): peers
             case .notRunning, .notConnected: [ProducerPeer]()
             }
-        let bitrate = lock.withLock { meter.bitsPerSecond }
+        let (bitrate, discoveryName) = lock.withLock { (meter.bitsPerSecond, self.discoveryName) }
         return [
             "name": .string(controller.displayedName), "key": .string(controller.keyID.description),
             "version": .string(GantryVersion.text), "port": .integer(Int64(controller.port ?? 0)),
@@ -96,7 +106,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             "framesDropped": .integer(Int64(statistics.framesSkipped + statistics.framesReplaced)),
             "audioPacketsSent": .integer(Int64(statistics.audioPacketsSent)),
             "videoBytes": .integer(Int64(statistics.videoBytes)), "bitrate": .integer(Int64(bitrate)),
-            "discoveryName": .null,
+            "discoveryName": .optional(discoveryName),
         ]
     }
 

@@ -8,6 +8,7 @@ import Testing
             (.general, 1), (.encoder, 1), (.cancelled, 1), (.invalidArgument, 2), (.sourceNotFound, 3),
             (.unsupportedCodec, 3),
             (.outputNotWritable, 4), (.outputFull, 4), (.cannotConnect, 5), (.portInUse, 5), (.peerLost, 5),
+            (.discoveryUnavailable, 5),
             (.notPaired, 6),
             (.unpairedByPeer, 6), (.wrongPeer, 6), (.unknownDevice, 6), (.pairingTimeout, 7), (.pairingCodeInvalid, 7),
             (.versionMismatch, 8), (.protocolError, 8), (.stateFolder, 9), (.store, 9), (.identity, 9),

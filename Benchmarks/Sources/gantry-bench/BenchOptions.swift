@@ -1,7 +1,7 @@
 /// The arguments of `gantry-bench`.
 struct BenchOptions {
     enum Name: String, CaseIterable {
-        case latency, allocations, memory, sources
+        case latency, allocations, memory, sources, pairing, pairings
     }
 
     struct Misuse: Error, CustomStringConvertible {
@@ -15,29 +15,40 @@ struct BenchOptions {
     /// Seconds of each round, or of a measurement; nil: what suits the benchmark.
     var seconds: Int?
     var minutes = 1
+    /// Rounds of `pairing`, or pairings.
+    var count = 0
+    /// File for the figures of `pairing` and `pairings`.
+    var json: String?
     /// Where the release tools are.
     var tools = ".build/release"
     /// Shows who allocates.
     var trace = false
 
     static let usage = """
-        Usage: gantry-bench [latency | allocations | memory | sources] [options]
+        Usage: gantry-bench [latency | allocations | memory | sources | pairing | pairings] [options]
 
           latency      a 720p30 BGRA picture from enqueueVideo to VideoOutput.receive over TLS on loopback, against
                        bare x264 and libavcodec with the same settings, in alternating rounds (default)
           allocations  what Swift code takes from the heap per frame, both ends
           memory       resident memory of gantry-producer and gantry-studio while they stream
           sources      milliseconds that each stage takes for a 720p frame
+          pairing      from a scanned code to the first picture, and from `receive` to it, between two hosts in network
+                       namespaces with Avahi (root; see scripts/lab)
+          pairings     many pairings in a row with one running producer, there too
 
           --rounds N   latency: rounds of each kind (default 6)
           --seconds N  length of a round (default 5) or measurement (default 10)
           --minutes N  memory: how long (default 1)
-          --tools DIR  memory, sources: folder of the release tools (default .build/release)
+          --count N    pairing: rounds (default 20); pairings: how many (default 200)
+          --json FILE  pairing, pairings: write the figures
+          --tools DIR  folder of the release tools (default .build/release)
           --trace      allocations: say who allocates, on standard error
           --help       show this help
 
         Status 1 when a threshold is missed. Latency: median at most 1.25 times the floor's. Allocations: at most 0.05 for a
         frame. Memory: below 80 MB each, and at most 2 MB more at the end than after the first quarter.
+        Pairing: medians of 1.5 s from scan to picture, and of 0.5 s from receive to picture. Pairings: no failure; at
+        most 2 MB, no thread and no descriptor more than after the first 20.
         """
 
     init(_ arguments: [String]) throws {
@@ -56,12 +67,18 @@ struct BenchOptions {
             case "--rounds": rounds = try Self.number(option, rest.popFirst())
             case "--seconds": seconds = try Self.number(option, rest.popFirst())
             case "--minutes": minutes = try Self.number(option, rest.popFirst())
-            case "--tools":
-                guard let folder = rest.popFirst() else { throw Misuse(description: "--tools needs a folder") }
-                tools = folder
+            case "--count": count = try Self.number(option, rest.popFirst())
+            case "--tools": tools = try Self.text(option, rest.popFirst(), "a folder")
+            case "--json": json = try Self.text(option, rest.popFirst(), "a file")
             default: throw Misuse(description: "unknown argument \(option). See: scripts/bench --help")
             }
         }
+        if count == 0 { count = name == .pairings ? 200 : 20 }
+    }
+
+    private static func text(_ option: String, _ text: String?, _ what: String) throws -> String {
+        guard let text, !text.isEmpty else { throw Misuse(description: "\(option) needs \(what)") }
+        return text
     }
 
     private static func number(_ option: String, _ text: String?) throws -> Int {

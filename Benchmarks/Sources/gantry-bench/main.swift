@@ -16,6 +16,8 @@ do {
     case .allocations: met = try AllocationBenchmark(options).run()
     case .memory: met = try MemoryBenchmark(options).run()
     case .sources: met = try SourcesBenchmark(options).run()
+    case .pairing: met = try PairingBenchmark(options).run()
+    case .pairings: met = try PairingsBenchmark(options).run()
     }
     exit(met ? 0 : 1)
 } catch {
