@@ -107,12 +107,22 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             perform(state.withLock { machine.timeAdvanced(now: now) })
             let (done, deadline, isBusy) = state.withLock { (outcome, machine.nextDeadline, active != nil) }
             if let done { return done }
-            guard let deadline else { return .failure(PairingFailure.timeout.error()) }
+            guard let deadline else { return decided() }
             if !isBusy { dial(until: deadline) }
             // The studio may not listen yet, or a connection is being used: again in a moment.
             let next = code.endpoints.isEmpty ? deadline : min(deadline, MonotonicClock.now() + Self.pause)
             state.withLock {
                 while outcome == nil, state.wait(until: next) {}
+            }
+        }
+    }
+
+    /// The state machine has ended; whoever ended it is about to say how.
+    private func decided() -> Result<PairedDevice, GantryError> {
+        state.withLock {
+            while true {
+                if let outcome { return outcome }
+                state.wait()
             }
         }
     }

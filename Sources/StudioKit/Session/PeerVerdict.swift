@@ -58,13 +58,15 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are gua
     /// The key that TLS has proved; nil before, and when we refused it.
     var provenKeyID: KeyID? { lock.withLock { refusal == nil ? keyID : nil } }
 
-    /// The producer says on the session that it removes this studio: we remove it too.
-    func forget() {
-        guard let keyID = provenKeyID else { return }
+    /// The producer says on the session that it removes this studio: we remove it too. False when it was not here any
+    /// more.
+    func forget() -> Bool {
+        guard let keyID = provenKeyID else { return true }
         do throws(GantryError) {
-            _ = try store.remove(keyID: keyID, now: WallClock.now())
+            return try store.remove(keyID: keyID, now: WallClock.now())
         } catch {
             Log.warning("\(error)")
+            return true
         }
     }
 

@@ -202,7 +202,8 @@ extension StudioConnection {
             case .finish(let end):
                 lock.withLock { self.end = end }
                 if end.reason == .unpaired && end.isFromPeer {
-                    verdict.forget()
+                    // Where we have removed it, it has only answered that.
+                    if !verdict.forget() { lock.withLock { isRemoved = true } }
                 } else if end.error?.code == .unpairedByPeer {
                     verdict.markRejected()
                 }

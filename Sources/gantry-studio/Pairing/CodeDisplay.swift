@@ -67,7 +67,7 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
             note("\(name) is paired already: gantry-studio receive \(ShellWord.quoted(name))")
         case .discoveryUnavailable(let error):
             if json { return emit("discoveryUnavailable", [.init("message", .string(error.description))]) }
-            note("The network cannot be searched: \(error)")
+            note("\(error)")
         // `PairCommand` ends with it.
         case .alarm: break
         case .comparison(let number, let needsAnswer): compare(number, needsAnswer: needsAnswer, pairing)

@@ -45,8 +45,11 @@ struct PairCommand {
             return
         }
         let receive = "gantry-studio receive \(ShellWord.quoted(device.displayedName))"
-        if let failure {
-            Log.info("the first connection: \(failure)")
+        if let failure, failure.code != .cannotConnect && failure.code != .timeout {
+            StandardStreams.writeError(
+                "Paired with \(device.displayedName), but the first connection failed: \(failure)\nReceive with: \(receive)\n"
+            )
+        } else if failure != nil {
             StandardStreams.writeError(
                 "Paired with \(device.displayedName). It does not send yet: start it there with `gantry-producer run`, then "
                     + "receive with: \(receive)\n")
