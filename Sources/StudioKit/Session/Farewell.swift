@@ -12,7 +12,7 @@ struct Farewell {
     init(_ context: StudioSession.Context, _ device: PairedDevice) {
         var context = context
         context.trusts = device.keyID
-        session = BriefSession(context, device: device, limit: Self.limit)
+        session = BriefSession(context, device: device, searches: false, limit: Self.limit)
     }
 
     /// Blocks for 2 seconds at most.

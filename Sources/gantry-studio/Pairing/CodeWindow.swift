@@ -82,7 +82,7 @@ final class CodeWindow: Sendable {
         let isShown = BoundedQueue<Void>(capacity: 1)
         let showing = Task.detached { [self] in
             for await event in pairing.events {
-                if takesPaired, case .pairedProducerFound(let name) = event, found.push(name) { pairing.cancel() }
+                if takesPaired, case .pairedProducerFound(let name) = event { tryPaired(name) }
                 display.show(event, of: pairing)
             }
             isShown.push(())
@@ -92,5 +92,15 @@ final class CodeWindow: Sendable {
         showing.cancel()
         _ = isShown.pop(until: MonotonicClock.now() + .seconds(1))
         return result
+    }
+
+    /// The window ends when the producer has proved its key: anybody can announce its name.
+    private func tryPaired(_ name: String) {
+        _ = try? NamedThread("paired") { [self] in
+            guard let device = try? controller.pairedDevice(named: name),
+                (try? controller.checkConnection(to: device)) != nil
+            else { return }
+            if found.push(name) { pairing.cancel() }
+        }
     }
 }

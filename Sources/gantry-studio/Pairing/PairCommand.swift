@@ -24,7 +24,8 @@ struct PairCommand {
     func run() throws(GantryError) -> ExitStatus {
         let device = try window.run()
         let connection = Result { () throws(GantryError) in
-            try controller.checkConnection(to: device)
+            // Where it has just been met.
+            try controller.checkConnection(to: device, searches: false)
         }
         // Until here a second device with the same code would have been noticed.
         try window.close()
