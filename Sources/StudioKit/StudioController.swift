@@ -37,6 +37,15 @@ public final class StudioController: Sendable {
         address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300),
         asksForConfirmation: Bool = false
     ) throws(GantryError) -> StudioPairing {
+        try beginPairing(
+            address: address, port: port, duration: duration, asksForConfirmation: asksForConfirmation,
+            times: .standard)
+    }
+
+    package func beginPairing(
+        address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300),
+        asksForConfirmation: Bool = false, times: PairingTimes
+    ) throws(GantryError) -> StudioPairing {
         var bytes = NetworkInterfaces.pairingAddress()
         if let address {
             guard let given = NetworkInterfaces.parseAddress(address) else {
@@ -48,7 +57,7 @@ public final class StudioController: Sendable {
         }
         return try StudioPairing(
             context, addresses: [bytes], port: port, duration: duration,
-            asksForConfirmation: asksForConfirmation)
+            asksForConfirmation: asksForConfirmation, times: times)
     }
 
     /// All paired devices, studios and producers.

@@ -17,22 +17,27 @@ final class ControlPairing: @unchecked Sendable {  // `lock` guards isCancelled.
 
     var connection: UInt64 { call.connection }
 
-    /// - Parameter ended: called before the client is answered, so that it may begin another one at once.
+    /// - Parameters:
+    ///   - code: wiped at the end.
+    ///   - ended: called before the client is answered, so that it may begin another one at once.
     func start(code: String, confirms: Bool, ended: @escaping @Sendable () -> Void) throws(GantryError) {
         _ = try NamedThread("control-pair") { [self] in
-            let result: Result<JSONValue, GantryError>
-            do throws(GantryError) {
-                let device = try controller.pairStudio(withQRCodeData: code, asksForConfirmation: confirms) {
-                    self.report($0)
-                }
-                result = .success([
-                    "name": .string(device.displayedName), "key": .string(device.keyID.description),
-                ])
-            } catch {
-                result = .failure(error)
-            }
+            let result = CoreDumpGuard.during { pair(code: code, confirms: confirms) }
             ended()
             call.finish(result)
+        }
+    }
+
+    private func pair(code: String, confirms: Bool) -> Result<JSONValue, GantryError> {
+        var code = code
+        defer { SecretText.wipe(&code) }
+        do throws(GantryError) {
+            let device = try controller.pairStudio(withQRCodeData: code, asksForConfirmation: confirms) {
+                self.report($0)
+            }
+            return .success(["name": .string(device.displayedName), "key": .string(device.keyID.description)])
+        } catch {
+            return .failure(error)
         }
     }
 

@@ -55,6 +55,10 @@ struct PairCommand {
 
     func run() throws(GantryError) -> ExitStatus {
         if confirms { try YesNoPrompt.check(withoutTerminal: Self.withoutTerminal) }
+        return try CoreDumpGuard.during { () throws(GantryError) in try pair() }
+    }
+
+    private func pair() throws(GantryError) -> ExitStatus {
         let text = try readCode()
         // A broken code is told before anything is announced.
         _ = try PairingCode.parse(text)

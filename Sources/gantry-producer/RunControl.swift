@@ -127,7 +127,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
     // MARK: Pairing
 
     private func beginPairing(_ call: ControlCall) throws(GantryError) {
-        let code = try text("code", of: call)
+        var code = try text("code", of: call)
         let confirms = call.parameters["confirm"]?.bool ?? false
         let new = ControlPairing(call, controller)
         let isFirst = lock.withLock {
@@ -135,12 +135,16 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             pairing = new
             return true
         }
-        guard isFirst else { throw GantryError(.busy, "A pairing is running already. Wait for it, or cancel it.") }
+        guard isFirst else {
+            SecretText.wipe(&code)
+            throw GantryError(.busy, "A pairing is running already. Wait for it, or cancel it.")
+        }
         do throws(GantryError) {
             try new.start(code: code, confirms: confirms) { [weak self] in
                 self?.lock.withLock { self?.pairing = nil }
             }
         } catch {
+            SecretText.wipe(&code)
             lock.withLock { pairing = nil }
             throw error
         }

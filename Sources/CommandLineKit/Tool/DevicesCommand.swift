@@ -41,7 +41,7 @@ package struct DevicesCommand {
             let device = try keeper.pairedDevice(named: arguments.positional(0) ?? "")
             let new = arguments.positional(1) ?? ""
             try keeper.renamePairedDevice(device.keyID, to: new)
-            say("renamed", device.displayedName, to: new, json: json)
+            say("renamed", device.displayedName, to: DisplayName(new).text, json: json)
         default:
             show(try keeper.pairedDevices.filter { $0.kind == kind }, json: json)
         }

@@ -58,6 +58,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     private var farewell: NamedThread?
     private var nextID: UInt64 = 0
     private var outcome: Result<PairedDevice, GantryError>?
+    private var kept: (any Sendable)?
     /// Two keys knew the secret: no record of this window may stay.
     private var isAlarmed = false
     private var isClosed = false
@@ -66,7 +67,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     init(
         _ context: StudioSession.Context, addresses: [[UInt8]], port: UInt16, duration: MediaDuration,
-        asksForConfirmation: Bool
+        asksForConfirmation: Bool, times: PairingTimes
     ) throws(GantryError) {
         self.context = context
         self.asksForConfirmation = asksForConfirmation
@@ -75,7 +76,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         endpoints = addresses.compactMap { PairingEndpoint(address: $0, port: listener.port) }
         let now = MonotonicClock.now()
         ends = now + min(duration, PairingLimits.window)
-        window = PairingWindow(secret: try Self.freshSecret(), now: now)
+        window = PairingWindow(secret: try Self.freshSecret(), now: now, times: times)
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
@@ -102,9 +103,14 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
                 studio: context.identity.keyID, secret: secret, endpoints: endpoints, name: name, life: max(1, life)
             ).text()
         }
-        let full = text(context.name)
-        return full.utf8.count <= Self.longestWithName ? full : text(nil)
+        var full = text(context.name)
+        if full.utf8.count <= Self.longestWithName { return full }
+        SecretText.wipe(&full)
+        return text(nil)
     }
+
+    /// Holds `object` for as long as this window has secrets.
+    package func keepUntilClosed(_ object: any Sendable) { state.withLock { kept = object } }
 
     /// When the window closes by itself, on `CLOCK_MONOTONIC`.
     public var deadline: MediaTimestamp { ends }
@@ -228,6 +234,7 @@ extension StudioPairing {
             return self.farewell
         }
         farewell?.join()
+        state.withLock { kept = nil }
         continuation.finish()
     }
 }

@@ -99,16 +99,22 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
 
     // MARK: Events
 
+    /// - Parameter text: wiped at the end.
     private func show(code text: String, life: Int) throws(GantryError) {
+        var text = text
+        defer { SecretText.wipe(&text) }
         let code = try QRCode(text)
         try pictures.write(code)
         if json {
             var fields: [JSONValue.Member] = [.init("lifeSeconds", .integer(Int64(life)))]
             if asText { fields.append(.init("code", .string(text))) }
-            return emit("code", fields)
+            emit("code", fields)
+            return
         }
         if asText {
-            StandardStreams.writeOutput(text + "\n")
+            var line = text + "\n"
+            StandardStreams.writeOutput(line)
+            SecretText.wipe(&line)
             return StandardStreams.writeError("The code is good for \(life) s.\n")
         }
         guard let screen else {
@@ -164,6 +170,12 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
     }
 
     private func emit(_ event: String, _ fields: [JSONValue.Member]) {
-        StandardStreams.writeOutput(JSONValue.object([.init("event", .string(event))] + fields).text + "\n")
+        var line = ""
+        // The code may be in it: what grows leaves copies behind.
+        line.reserveCapacity(1024)
+        JSONValue.object([.init("event", .string(event))] + fields).write(to: &line)
+        line += "\n"
+        StandardStreams.writeOutput(line)
+        SecretText.wipe(&line)
     }
 }

@@ -39,10 +39,12 @@ final class CodeWindow: Sendable {
         let asksForConfirmation = arguments.has("confirm")
         // Not only when a producer is waiting for the answer.
         if asksForConfirmation { try YesNoPrompt.check(withoutTerminal: ComparisonQuestion.withoutTerminal) }
+        let dumpGuard = CoreDumpGuard()
         let pictures = try CodePictures(png: arguments.string("png"), svg: arguments.string("svg"))
         pairing = try controller.beginPairing(
             address: arguments.string("address"), port: try arguments.port("port", allowsAny: true) ?? 0,
             duration: duration, asksForConfirmation: asksForConfirmation)
+        pairing.keepUntilClosed(dumpGuard)
         display = try CodeDisplay(
             json: arguments.has("json"), asText: arguments.has("text"), pictures: pictures,
             windowEnds: pairing.deadline)
