@@ -71,6 +71,10 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
         // `PairCommand` ends with it.
         case .alarm: break
         case .comparison(let number, let needsAnswer): compare(number, needsAnswer: needsAnswer, pairing)
+        case .comparisonEnded:
+            question.takeBack()
+            if json { return emit("comparisonEnded", []) }
+            screen?.unhide()
         case .attemptFailed(let error):
             if json { return emit("attemptFailed", [.init("message", .string(error.description))]) }
             screen?.unhide()
