@@ -32,7 +32,7 @@ final class PairReport {
             if !json && !needsAnswer { status.write("The studio shows the number \(number).\n") }
         case .discoveryUnavailable(let error):
             emit("discoveryUnavailable", [.init("message", .string(error.description))])
-            if !json { status.write("The network cannot be searched; the code's own address is tried. \(error)\n") }
+            if !json { status.write("\(error) The address in the code is tried.\n") }
         }
         tick()
     }

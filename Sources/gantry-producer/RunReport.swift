@@ -47,7 +47,9 @@ final class RunReport: Sendable {
         case .advertised(let name):
             say("advertised", "Studios find it as \(name).", [.init("name", .string(name))])
         case .discoveryUnavailable(let error):
-            say("discoveryUnavailable", error.description, [.init("error", .string(error.description))])
+            say(
+                "discoveryUnavailable", "\(error) Until then studios reach this one by its address only.",
+                [.init("error", .string(error.description))])
         case .connected(let peer):
             say("connected", "\(peer.name) receives.", [.init("name", .string(peer.name)), address(peer.address)])
         case .disconnected(let peer, let error):
