@@ -17,21 +17,26 @@ final class ControlPairing: @unchecked Sendable {  // `lock` guards isCancelled.
 
     var connection: UInt64 { call.connection }
 
-    /// - Parameter ended: called before the client is answered, so that it may begin another one at once.
-    func start(code: String, confirms: Bool, ended: @escaping @Sendable () -> Void) throws(GantryError) {
+    /// - Parameter ended: called before the client is answered, so that it may begin another one at once; with the
+    ///   device after a success.
+    func start(
+        code: String, confirms: Bool, ended: @escaping @Sendable (PairedDevice?) -> Void
+    ) throws(GantryError) {
         _ = try NamedThread("control-pair") { [self] in
+            var paired: PairedDevice?
             let result: Result<JSONValue, GantryError>
             do throws(GantryError) {
                 let device = try controller.pairStudio(withQRCodeData: code, asksForConfirmation: confirms) {
                     self.report($0)
                 }
+                paired = device
                 result = .success([
                     "name": .string(device.displayedName), "key": .string(device.keyID.description),
                 ])
             } catch {
                 result = .failure(error)
             }
-            ended()
+            ended(paired)
             call.finish(result)
         }
     }
