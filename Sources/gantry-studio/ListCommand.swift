@@ -34,8 +34,8 @@ struct ListCommand {
     // MARK: Once
 
     private func showOnce(_ state: ListState) throws(GantryError) -> ExitStatus {
-        let (found, failure) = state.wait(until: MonotonicClock.now() + Self.searchTime, forChange: nil)
-        let entries = try ListEntry.all(found, paired: controller.pairedDevices)
+        let (found, failure, _) = state.wait(until: MonotonicClock.now() + Self.searchTime, forChange: nil)
+        let entries = try ListEntry.all(found, paired: controller.pairedDevices, isSearched: failure == nil)
         if json {
             for entry in entries { StandardStreams.writeOutput(JSONValue.object(entry.members).text + "\n") }
         } else if !entries.isEmpty {
@@ -54,18 +54,31 @@ struct ListCommand {
         var change = 0
         var toldFailure = false
         while !state.isStopped {
-            let (found, failure) = state.wait(until: nil, forChange: change)
-            change = state.change
-            if let failure, !toldFailure { StandardStreams.writeError("\(failure)\n") }
+            let (found, failure, now) = state.wait(until: nil, forChange: change)
+            change = now
+            if let failure, !toldFailure { tell(failure) }
             toldFailure = failure != nil
             let entries = ListEntry.all(found, paired: []).sorted { $0.name < $1.name }
-            for entry in entries where !known.contains(entry) {
-                tell(known.contains { $0.name == entry.name } ? "changed" : "found", entry)
+            for entry in known where !entries.contains(where: { $0.id == entry.id }) { tell("gone", entry) }
+            for entry in entries {
+                guard let before = known.first(where: { $0.id == entry.id }) else {
+                    tell("found", entry)
+                    continue
+                }
+                // A line tells the best address only.
+                if json ? before != entry : before.line != entry.line { tell("changed", entry) }
             }
-            for entry in known where !entries.contains(where: { $0.name == entry.name }) { tell("gone", entry) }
             known = entries
         }
         return .success
+    }
+
+    private func tell(_ failure: GantryError) {
+        guard json else { return StandardStreams.writeError("\(failure)\n") }
+        let event = JSONValue.object([
+            .init("event", "discoveryUnavailable"), .init("message", .string(failure.description)),
+        ])
+        StandardStreams.writeOutput(event.text + "\n")
     }
 
     private func tell(_ event: String, _ entry: ListEntry) {
