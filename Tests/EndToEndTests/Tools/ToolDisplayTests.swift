@@ -227,6 +227,16 @@ extension EndToEnd {
 
         // MARK: Without drawing
 
+        @Test(arguments: ["receive --ts -", "receive --y4m -", "receive --snapshot -", "pair --png -", "pair --svg -"])
+        func bytesDoNotGoToATerminal(_ command: String) async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let shell = try ShellOnTerminal(columns: 100, rows: 40)
+            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            shell.type("gantry-studio --state-dir \(stage.file("studio")) \(command); echo status=$?; stty -a\n")
+            try await Self.expectEnd(shell, status: 2)
+        }
+
         @Test func textGoesToOutputAndItsLifeToErrors() async throws {
             let stage = try ToolStage()
             let studio = try stage.studio(["pair", "--text", "--address", "127.0.0.1"], json: false)

@@ -75,6 +75,16 @@ extension EndToEnd {
             expectFailure(nameless, status: 2, saying: ["--name", "that can be seen"])
         }
 
+        @Test func onlyOneThingGoesToStandardOutput() async throws {
+            let stage = try ToolStage()
+            for options in [["--png", "-", "--text"], ["--svg", "-", "--png", "-"], ["--svg", "-", "--json"]] {
+                let state = try await stage.studio(
+                    ["pair", "--address", "127.0.0.1", "--duration", "1s"] + options, json: false
+                ).end()
+                expectFailure(state, status: 2, saying: ["standard output"], isJSON: options.contains("--json"))
+            }
+        }
+
         @Test func aPictureWithoutACodeIsToldSo() async throws {
             let stage = try ToolStage()
             let path = stage.file("grey.png")
