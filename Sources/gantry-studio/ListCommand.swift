@@ -8,6 +8,9 @@ struct ListCommand {
     /// A cold search takes 0.2 s, with a lost packet 1.2 s (Avahi 0.8).
     private static let searchTime = MediaDuration.milliseconds(1500)
 
+    /// The addresses of one producer come one by one: a line tells them together.
+    private static let settleTime = MediaDuration.milliseconds(150)
+
     private let json: Bool
     private let watches: Bool
     private let controller: StudioController
@@ -54,7 +57,8 @@ struct ListCommand {
         var change = 0
         var toldFailure = false
         while !state.isStopped {
-            let (found, failure, now) = state.wait(until: nil, forChange: change)
+            _ = state.wait(until: nil, forChange: change)
+            let (found, failure, now) = state.wait(until: MonotonicClock.now() + Self.settleTime, forChange: nil)
             change = now
             if let failure, !toldFailure { tell(failure) }
             toldFailure = failure != nil
