@@ -48,7 +48,7 @@ final class RunReport: Sendable {
             say("advertised", "Studios find it as \(name).", [.init("name", .string(name))])
         case .discoveryUnavailable(let error):
             say(
-                "discoveryUnavailable", "\(error) Until then studios reach this one by its address only.",
+                "discoveryUnavailable", "Studios reach this one by its address only. \(error)",
                 [.init("error", .string(error.description))])
         case .connected(let peer):
             say("connected", "\(peer.name) receives.", [.init("name", .string(peer.name)), address(peer.address)])

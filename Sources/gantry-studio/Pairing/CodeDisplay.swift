@@ -67,7 +67,7 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
             note("\(name) is paired already: gantry-studio receive \(ShellWord.quoted(name))")
         case .discoveryUnavailable(let error):
             if json { return emit("discoveryUnavailable", [.init("message", .string(error.description))]) }
-            note("\(error) Until then the address in the code is the only way here.")
+            note("Only the address in the code leads here. \(error)")
         // `PairCommand` ends with it.
         case .alarm: break
         case .comparison(let number, let needsAnswer): compare(number, needsAnswer: needsAnswer, pairing)
