@@ -56,6 +56,10 @@ struct ListCommand {
         var known: [ListEntry] = []
         var change = 0
         var toldFailure = false
+        // Where nobody is, nothing else would be seen.
+        if !json, StandardStreams.isOutputTerminal {
+            StandardStreams.writeError("Watching this network. Ctrl-C ends.\n")
+        }
         while !state.isStopped {
             _ = state.wait(until: nil, forChange: change)
             let (found, failure, now) = state.wait(until: MonotonicClock.now() + Self.settleTime, forChange: nil)
