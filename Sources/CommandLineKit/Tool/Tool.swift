@@ -11,7 +11,8 @@ package enum Tool {
     ) -> ExitStatus {
         StandardStreams.fillClosed()
         SignalWatch.ignoreBrokenPipes()
-        var wantsJSON = false
+        // A program that asked for JSON gets it for a wrong command line as well.
+        var wantsJSON = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
         do throws(GantryError) {
             let parser = CommandLineParser(root, version: GantryVersion.text)
             switch try parser.parseProcessArguments(width: TerminalSize.current.columns) {

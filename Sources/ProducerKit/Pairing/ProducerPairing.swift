@@ -21,6 +21,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     private let state = Condition()
     private var machine: PairingProducerStateMachine
     private var outcome: Result<PairedDevice, GantryError>?
+    /// Cancelled, or declined, at this end.
+    private var isEndedHere = false
     private var admission = AdmissionControl(
         maximumUnproven: PairingLimits.sockets, maximumPerHost: PairingLimits.socketsPerAddress,
         maximumPerSecond: PairingLimits.acceptsPerSecond)
@@ -64,12 +66,25 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
 
     /// Any thread.
     func cancel() {
-        perform(state.withLock { machine.cancelled() })
+        endHere { $0.cancelled() }
         ending.signal()
     }
 
     /// Any thread: what a person says to the comparison number.
-    func confirm(_ isSame: Bool) { perform(state.withLock { machine.confirmed(isSame) }) }
+    func confirm(_ isSame: Bool) {
+        if !isSame { return endHere { $0.confirmed(false) } }
+        perform(state.withLock { machine.confirmed(true) })
+    }
+
+    private func endHere(_ event: (inout PairingProducerStateMachine) -> [PairingAction]) {
+        let actions = state.withLock { () -> [PairingAction] in
+            let wasFinished = machine.isFinished
+            let actions = event(&machine)
+            if !wasFinished && machine.isFinished { isEndedHere = true }
+            return actions
+        }
+        perform(actions)
+    }
 
     // MARK: Being found
 
@@ -235,7 +250,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             case .unstore(let keyID): takeBack(keyID)
             case .close: connection?.carrier.close()
             case .finish(.paired): finishSaved()
-            case .finish(.failed(let reason)): finish(.failure(reason.error()))
+            case .finish(.failed(let reason)):
+                finish(.failure(reason.error(isOwn: state.withLock { isEndedHere })))
             }
         }
     }

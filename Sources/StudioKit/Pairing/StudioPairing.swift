@@ -18,6 +18,8 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         /// Six digits that must be the same at the producer. With `needsAnswer`, pairing waits for
         /// `StudioPairing.confirm`.
         case comparison(String, needsAnswer: Bool)
+        /// The number of the last `comparison` needs no answer any more: its attempt has ended.
+        case comparisonEnded
         /// Somebody tried and failed; the window stays open. Told eight times at most.
         case attemptFailed(GantryError)
         /// A producer that is paired already is on this network: it can be received at once. Its name is safe to print.
@@ -128,7 +130,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     }
 
     /// Closes the window; `run` throws `pairingCancelled`.
-    public func cancel() { finish(.failure(PairingFailure.cancelled.error())) }
+    public func cancel() { finish(.failure(PairingFailure.cancelled.error(isOwn: true))) }
 
     /// Ends the guard that follows a success, and waits until everything is closed. Any number of times.
     public func close() {
@@ -402,12 +404,14 @@ extension StudioPairing {
             let endpoint = dialled.removeValue(forKey: id)?.endpoint
             connections[id] = nil
             admission.settled(id)
-            let isTold = failure != nil && failuresTold < Self.mostFailuresTold
+            // Once the window is decided, whoever is still there only learns that; it is no attempt that failed.
+            let isTold = failure != nil && outcome == nil && failuresTold < Self.mostFailuresTold
             if isTold { failuresTold += 1 }
             return (endpoint, self.search, isTold, isAsked)
         }
         if let endpoint { search?.ended(endpoint) }
-        if isAsked { askNext() }
+        if isAsked { continuation.yield(.comparisonEnded) }
         if isTold, let failure { continuation.yield(.attemptFailed(failure)) }
+        if isAsked { askNext() }
     }
 }

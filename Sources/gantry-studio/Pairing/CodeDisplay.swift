@@ -22,8 +22,8 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
 
     private static let keptLimit = 32
     private static let instructions = [
-        "On the camera's machine: gantry-producer pair --camera auto",
-        "Or paste the text that this shows: gantry-studio pair --text",
+        "On the producer's machine: gantry-producer pair --camera auto",
+        "Without a camera: gantry-studio pair --text, pasted into gantry-producer pair",
         "Ctrl-C cancels.",
     ]
 
@@ -67,10 +67,14 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
             note("\(name) is paired already: gantry-studio receive \(ShellWord.quoted(name))")
         case .discoveryUnavailable(let error):
             if json { return emit("discoveryUnavailable", [.init("message", .string(error.description))]) }
-            note("\(error)")
+            note("Only the address in the code leads here. \(error)")
         // `PairCommand` ends with it.
         case .alarm: break
         case .comparison(let number, let needsAnswer): compare(number, needsAnswer: needsAnswer, pairing)
+        case .comparisonEnded:
+            question.takeBack()
+            if json { return emit("comparisonEnded", []) }
+            screen?.unhide()
         case .attemptFailed(let error):
             if json { return emit("attemptFailed", [.init("message", .string(error.description))]) }
             screen?.unhide()

@@ -19,8 +19,21 @@ final class CodePictures: @unchecked Sendable {  // `written` and `isRemoved` ar
     private var written: Set<Written> = []
     private var isRemoved = false
 
-    /// - Throws: what writing there would throw.
-    init(png: String?, svg: String?) throws(GantryError) {
+    /// - Parameters:
+    ///   - png: a path, or "-" for standard output.
+    ///   - svg: as `png`.
+    ///   - usesStandardOutput: text goes there.
+    /// - Throws: `invalidArgument`, and what writing there would throw.
+    init(png: String?, svg: String?, usesStandardOutput: Bool) throws(GantryError) {
+        let onStandardOutput = [png, svg].count { $0 == "-" }
+        guard onStandardOutput == 0 || (onStandardOutput == 1 && !usesStandardOutput) else {
+            throw GantryError(
+                .invalidArgument, "Only one thing fits on standard output: --json, --text, --png - or --svg -.")
+        }
+        guard onStandardOutput == 0 || !StandardStreams.isOutputTerminal else {
+            throw GantryError(
+                .invalidArgument, "A picture does not go to a terminal. Name a file, or send it into a pipe.")
+        }
         self.png = png
         self.svg = svg
         for path in [png, svg].compactMap({ $0 }) { try OutputPath.check(path, overwrite: true) }

@@ -40,7 +40,9 @@ final class CodeWindow: Sendable {
         // Not only when a producer is waiting for the answer.
         if asksForConfirmation { try YesNoPrompt.check(withoutTerminal: ComparisonQuestion.withoutTerminal) }
         let dumpGuard = CoreDumpGuard()
-        let pictures = try CodePictures(png: arguments.string("png"), svg: arguments.string("svg"))
+        let pictures = try CodePictures(
+            png: arguments.string("png"), svg: arguments.string("svg"),
+            usesStandardOutput: arguments.has("json") || arguments.has("text"))
         pairing = try controller.beginPairing(
             address: arguments.string("address"), port: try arguments.port("port", allowsAny: true) ?? 0,
             duration: duration, asksForConfirmation: asksForConfirmation)
