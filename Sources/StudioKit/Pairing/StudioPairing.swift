@@ -113,11 +113,15 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     public var alarm: GantryError? { state.withLock { isAlarmed } ? PairingFailure.codeShared.error() : nil }
 
     /// The answer to `Event.comparison`: whether the producer shows the same digits.
-    public func confirm(_ isSame: Bool) {
+    ///
+    /// - Parameter number: the digits that were compared. An answer to another question than the one that is open (its
+    ///   producer may have gone, and another one may be asked about by now) does nothing.
+    public func confirm(_ isSame: Bool, number: String) {
         let connection = state.withLock { () -> StudioPairingConnection? in
-            questions.isEmpty ? nil : connections[questions.removeFirst().id]
+            questions.first?.number == number ? connections[questions.removeFirst().id] : nil
         }
-        connection?.confirm(isSame)
+        guard let connection else { return }
+        connection.confirm(isSame)
         askNext()
     }
 
@@ -286,7 +290,7 @@ extension StudioPairing {
         }
         if let id { return start(link, id: id) }
         link.close()
-        state.withLock { search }?.ended(endpoint)
+        state.withLock { search }?.postponed(endpoint)
     }
 
     private func start(_ link: SocketLink, id: UInt64) {
@@ -368,6 +372,7 @@ extension StudioPairing {
     /// Nil when the peer was saved, else why not.
     func save(_ peer: PairedPeer, _ connection: CarrierPeer) -> PairingFailure? {
         do throws(GantryError) {
+            let earlier = try context.store.device(keyID: peer.keyID)
             let address = peer.streamPort.flatMap { port in
                 Endpoint(text: connection.address).map { Endpoint(host: $0.host, port: port).description }
             }
@@ -375,12 +380,24 @@ extension StudioPairing {
                 PairedDevice(
                     keyID: peer.keyID, publicKeyInfo: connection.publicKeyInfo, kind: .producer, name: peer.name.text,
                     confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: address))
-            guard !state.withLock({ isAlarmed }) else {
-                _ = try context.store.remove(keyID: peer.keyID, now: WallClock.now())
-                return .codeShared
+            let refusal = state.withLock { () -> PairingFailure? in
+                if isAlarmed { return .codeShared }
+                switch outcome {
+                case nil: outcome = .success(device)
+                case .success: break
+                case .failure: return .cancelled
+                }
+                state.broadcast()
+                return nil
             }
-            finish(.success(device))
-            return nil
+            guard let refusal else { return nil }
+            // Alarmed, cancelled or too late while it was written: `run` says that nobody is paired, so that nobody is.
+            if let earlier, refusal == .cancelled {
+                _ = try context.store.save(earlier)
+            } else {
+                _ = try context.store.remove(keyID: peer.keyID, now: WallClock.now())
+            }
+            return refusal
         } catch {
             finish(.failure(error))
             return .storeError
