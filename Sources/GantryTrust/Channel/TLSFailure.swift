@@ -17,7 +17,7 @@ enum TLSFailure {
             if text == nil { text = OpenSSLErrors.text(error) }
         }
         if let refusal { return own(refusal, role) }
-        if let alert { return peers(alert, role, text) }
+        if let alert { return peers(alert, role, moment, text) }
         if let reason, isForeign(reason) { return notAPeer(cause: text) }
         if reason == SSL_R_NO_APPLICATION_PROTOCOL { return otherVersion(cause: text) }
         switch moment {
@@ -55,8 +55,18 @@ enum TLSFailure {
     }
 
     /// Numbers: RFC 8446 section 6.
-    private static func peers(_ alert: CInt, _ role: TLSEngine.Role, _ text: String?) -> GantryError {
+    private static func peers(
+        _ alert: CInt, _ role: TLSEngine.Role, _ moment: Moment, _ text: String?
+    ) -> GantryError {
         switch alert {
+        // A server judges our certificate after we have finished, and proved its own key before. Who says so earlier is
+        // anybody, and must not send people off to pair anew.
+        case SSL_AD_UNKNOWN_CA where role == .client && moment == .handshake,
+            SSL_AD_CERTIFICATE_REVOKED where role == .client && moment == .handshake:
+            GantryError(
+                .tls, "What answers there ended the connection before it proved who it is. Check the address.",
+                cause: text
+            )
         case SSL_AD_UNKNOWN_CA:
             GantryError(
                 .notPaired, "The other device does not know this one. Pair them again: \(remedy(role))", cause: text)

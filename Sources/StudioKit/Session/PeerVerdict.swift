@@ -25,16 +25,17 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are gua
         let decision = keyID == trusts ? .trusted : store.trust(of: keyID)
         lock.withLock {
             self.keyID = keyID
-            if decision != .trusted {
-                refusal = GantryError(
-                    .notPaired,
-                    "The producer that answers there is not paired with this studio. Run `gantry-studio pair` here and "
-                        + "`gantry-producer pair` there.")
-            } else if let expected, expected != keyID {
+            // First: a stranger in the place of a paired producer is no reason to pair.
+            if let expected, expected != keyID {
                 refusal = GantryError(
                     .wrongPeer,
                     "Another device answers at that address than the one you named. Check the address with "
                         + "`gantry-studio devices list`, or give HOST:PORT.")
+            } else if decision != .trusted {
+                refusal = GantryError(
+                    .notPaired,
+                    "The producer that answers there is not paired with this studio. Run `gantry-studio pair` here and "
+                        + "`gantry-producer pair` there.")
             }
         }
         return lock.withLock { refusal } == nil ? decision : .unknown
