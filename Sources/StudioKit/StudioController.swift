@@ -71,9 +71,10 @@ public final class StudioController: Sendable {
     /// Connects to a paired producer without taking media, and says goodbye: for whoever wants to know that it works.
     /// Blocks for 5 seconds at most: not on the cooperative pool.
     ///
+    /// - Parameter searches: looks for it on this network as well, not only where it was met last.
     /// - Throws: why the producer does not let us in.
-    public func checkConnection(to device: PairedDevice) throws(GantryError) {
-        try BriefSession(context, device: device, limit: .seconds(5)).run(goodbye: .normal)
+    public func checkConnection(to device: PairedDevice, searches: Bool = false) throws(GantryError) {
+        try BriefSession(context, device: device, limit: .seconds(5), searches: searches).run(goodbye: .normal)
     }
 
     private var context: StudioSession.Context { .init(identity: identity, store: store, name: name) }

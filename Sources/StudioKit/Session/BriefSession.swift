@@ -10,13 +10,15 @@ final class BriefSession: @unchecked Sendable {  // `result` is guarded by `cond
     private var result: Result<Void, GantryError>?
 
     /// - Parameters:
-    ///   - device: dialled where it was met last; searched for only where that is not known.
+    ///   - device: dialled where it was met last; searched for only where that is not known, or with `searches`.
     ///   - limit: how long it may take.
-    init(_ context: StudioSession.Context, device: PairedDevice, limit: MediaDuration) {
+    init(
+        _ context: StudioSession.Context, device: PairedDevice, limit: MediaDuration, searches: Bool = false
+    ) {
         var configuration = StudioSessionConfiguration()
         configuration.wantsVideo = false
         configuration.wantsAudio = false
-        let last = device.lastAddress.flatMap { Endpoint(text: $0) }
+        let last = searches ? nil : device.lastAddress.flatMap { Endpoint(text: $0) }
         let target = last.map { ProducerTarget(endpoint: $0, keyID: device.keyID, name: device.displayedName) }
         session = StudioSession(
             context: context, target: target ?? ProducerTarget(device), configuration: configuration)

@@ -75,6 +75,23 @@ final class CodeWindow: Sendable {
         if let alarm = pairing.alarm { throw alarm }
     }
 
+    /// Ends the window for a paired producer, once it has let us in: its advert may be anybody's, and would close every
+    /// window otherwise.
+    private func take(_ name: String) {
+        do throws(GantryError) {
+            _ = try NamedThread("studio-check") { [controller, pairing, found] in
+                do throws(GantryError) {
+                    try controller.checkConnection(to: try controller.pairedDevice(named: name), searches: true)
+                    if found.push(name) { pairing.cancel() }
+                } catch {
+                    Log.info("\(name) is advertised and cannot be received: \(error)")
+                }
+            }
+        } catch {
+            Log.warning("\(error)")
+        }
+    }
+
     /// Runs `body` while the window's events are shown, and returns when the last one is.
     private func showEvents<Value: Sendable>(
         during body: () throws(GantryError) -> Value
@@ -82,7 +99,7 @@ final class CodeWindow: Sendable {
         let isShown = BoundedQueue<Void>(capacity: 1)
         let showing = Task.detached { [self] in
             for await event in pairing.events {
-                if takesPaired, case .pairedProducerFound(let name) = event, found.push(name) { pairing.cancel() }
+                if takesPaired, case .pairedProducerFound(let name) = event { take(name) }
                 display.show(event, of: pairing)
             }
             isShown.push(())
