@@ -83,8 +83,10 @@ package final class DialRace: @unchecked Sendable {  // `waiting`, `known` and `
             let next = min(nextExpiry ?? deadline, min(deadline, now + .seconds(1)))
             let ready = wait(until: next, cancel: cancel)
             if ready.isCancelled { return }
-            for index in ready.attempts.reversed() {
-                let attempt = attempts.remove(at: index)
+            // In the order in which they began.
+            let done = ready.attempts.map { attempts[$0] }
+            for index in ready.attempts.reversed() { attempts.remove(at: index) }
+            for attempt in done {
                 guard outcome(attempt.endpoint, finish(attempt)) else { return }
             }
             guard expire(now: MonotonicClock.now(), outcome) else { return }

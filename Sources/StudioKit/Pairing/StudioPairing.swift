@@ -28,7 +28,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         case alarm(GantryError)
     }
 
-    /// Connections that we dialled and that have not proved the secret yet.
+    /// Connections that we dialled and that have not proved the secret yet; of one machine as few as may come from it.
     private static let maximumDialled = 32
     private static let mostFailuresTold = 8
     /// With more characters the QR code does not fit into 80 x 24 (version 5 at level M, alphanumeric: 122).
@@ -283,7 +283,10 @@ extension StudioPairing {
 
     private func dialled(_ link: SocketLink, _ endpoint: Endpoint) {
         let id = state.withLock { () -> UInt64? in
-            guard dialled.values.count(where: { !$0.isProven }) < Self.maximumDialled else { return nil }
+            let unproven = dialled.values.filter { !$0.isProven }
+            guard unproven.count < Self.maximumDialled,
+                unproven.count(where: { $0.endpoint.host == endpoint.host }) < PairingLimits.socketsPerAddress
+            else { return nil }
             nextID &+= 1
             dialled[nextID] = (endpoint, false)
             return nextID
