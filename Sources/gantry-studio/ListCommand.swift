@@ -34,7 +34,7 @@ struct ListCommand {
     // MARK: Once
 
     private func showOnce(_ state: ListState) throws(GantryError) -> ExitStatus {
-        let (found, failure) = state.wait(until: MonotonicClock.now() + Self.searchTime, forChange: nil)
+        let (found, failure, _) = state.wait(until: MonotonicClock.now() + Self.searchTime, forChange: nil)
         let entries = try ListEntry.all(found, paired: controller.pairedDevices)
         if json {
             for entry in entries { StandardStreams.writeOutput(JSONValue.object(entry.members).text + "\n") }
@@ -54,8 +54,8 @@ struct ListCommand {
         var change = 0
         var toldFailure = false
         while !state.isStopped {
-            let (found, failure) = state.wait(until: nil, forChange: change)
-            change = state.change
+            let (found, failure, seen) = state.wait(until: nil, forChange: change)
+            change = seen
             if let failure, !toldFailure { StandardStreams.writeError("\(failure)\n") }
             toldFailure = failure != nil
             let entries = ListEntry.all(found, paired: []).sorted { $0.name < $1.name }
