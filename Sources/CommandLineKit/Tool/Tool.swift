@@ -55,7 +55,9 @@ package enum Tool {
             if let cause = error.cause { fields.append(.init("cause", .string(cause))) }
             StandardStreams.writeOutput(JSONValue.object(fields).text + "\n")
         }
-        StandardStreams.writeError("\(tool): \(error.description)\n")
+        // Names of files may hold what moves the cursor.
+        let lines = error.description.split(separator: "\n").map { TextCells.printable(String($0)) }
+        StandardStreams.writeError("\(tool): \(lines.joined(separator: "\n"))\n")
         return status
     }
 }

@@ -30,7 +30,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         case alarm(GantryError)
     }
 
-    /// Connections that we dialled and that have not proved the secret yet.
+    /// Connections that we dialled and that have not proved the secret yet; of one machine as few as may come from it.
     private static let maximumDialled = 32
     private static let mostFailuresTold = 8
     /// With more characters the QR code does not fit into 80 x 24 (version 5 at level M, alphanumeric: 122).
@@ -121,11 +121,15 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     public var alarm: GantryError? { state.withLock { isAlarmed } ? PairingFailure.codeShared.error() : nil }
 
     /// The answer to `Event.comparison`: whether the producer shows the same digits.
-    public func confirm(_ isSame: Bool) {
+    ///
+    /// - Parameter number: the digits that were compared. An answer to another question than the one that is open (its
+    ///   producer may have gone, and another one may be asked about by now) does nothing.
+    public func confirm(_ isSame: Bool, number: String) {
         let connection = state.withLock { () -> StudioPairingConnection? in
-            questions.isEmpty ? nil : connections[questions.removeFirst().id]
+            questions.first?.number == number ? connections[questions.removeFirst().id] : nil
         }
-        connection?.confirm(isSame)
+        guard let connection else { return }
+        connection.confirm(isSame)
         askNext()
     }
 
@@ -288,14 +292,17 @@ extension StudioPairing {
 
     private func dialled(_ link: SocketLink, _ endpoint: Endpoint) {
         let id = state.withLock { () -> UInt64? in
-            guard dialled.values.count(where: { !$0.isProven }) < Self.maximumDialled else { return nil }
+            let unproven = dialled.values.filter { !$0.isProven }
+            guard unproven.count < Self.maximumDialled,
+                unproven.count(where: { $0.endpoint.host == endpoint.host }) < PairingLimits.socketsPerAddress
+            else { return nil }
             nextID &+= 1
             dialled[nextID] = (endpoint, false)
             return nextID
         }
         if let id { return start(link, id: id) }
         link.close()
-        state.withLock { search }?.ended(endpoint)
+        state.withLock { search }?.postponed(endpoint)
     }
 
     private func start(_ link: SocketLink, id: UInt64) {
@@ -377,6 +384,7 @@ extension StudioPairing {
     /// Nil when the peer was saved, else why not.
     func save(_ peer: PairedPeer, _ connection: CarrierPeer) -> PairingFailure? {
         do throws(GantryError) {
+            let earlier = try context.store.device(keyID: peer.keyID)
             let address = peer.streamPort.flatMap { port in
                 Endpoint(text: connection.address).map { Endpoint(host: $0.host, port: port).description }
             }
@@ -384,12 +392,24 @@ extension StudioPairing {
                 PairedDevice(
                     keyID: peer.keyID, publicKeyInfo: connection.publicKeyInfo, kind: .producer, name: peer.name.text,
                     confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: address))
-            guard !state.withLock({ isAlarmed }) else {
-                _ = try context.store.remove(keyID: peer.keyID, now: WallClock.now())
-                return .codeShared
+            let refusal = state.withLock { () -> PairingFailure? in
+                if isAlarmed { return .codeShared }
+                switch outcome {
+                case nil: outcome = .success(device)
+                case .success: break
+                case .failure: return .cancelled
+                }
+                state.broadcast()
+                return nil
             }
-            finish(.success(device))
-            return nil
+            guard let refusal else { return nil }
+            // Alarmed, cancelled or too late while it was written: `run` says that nobody is paired, so that nobody is.
+            if let earlier, refusal == .cancelled {
+                _ = try context.store.save(earlier)
+            } else {
+                _ = try context.store.remove(keyID: peer.keyID, now: WallClock.now())
+            }
+            return refusal
         } catch {
             finish(.failure(error))
             return .storeError

@@ -144,12 +144,12 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
             try question.ask(
                 number, before: { [screen] in screen?.hide() },
                 answered: { [screen] isSame in
-                    pairing.confirm(isSame)
+                    pairing.confirm(isSame, number: number)
                     // After "yes" all is said, unless the attempt fails.
                     if !isSame { screen?.unhide() }
                 })
         } catch {
-            pairing.confirm(false)
+            pairing.confirm(false, number: number)
             note("The question could not be asked: \(error)")
         }
     }

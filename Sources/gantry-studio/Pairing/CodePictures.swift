@@ -36,7 +36,10 @@ final class CodePictures: @unchecked Sendable {  // `written` and `isRemoved` ar
         }
         self.png = png
         self.svg = svg
-        for path in [png, svg].compactMap({ $0 }) { try OutputPath.check(path, overwrite: true) }
+        for path in [png, svg].compactMap({ $0 }) {
+            try OutputPath.check(path, overwrite: true)
+            try Self.checkOwner(path)
+        }
         // From the first byte on, the part files included: only the owner may read what this process writes.
         umask(0o077)
     }
@@ -50,6 +53,7 @@ final class CodePictures: @unchecked Sendable {  // `written` and `isRemoved` ar
     func write(_ code: QRCode) throws(GantryError) {
         try lock.withLock { () throws(GantryError) in
             guard !isRemoved else { return }
+            for path in [png, svg].compactMap({ $0 }) { try Self.checkOwner(path) }
             if let png {
                 try QRImage.writePNG(code, to: png)
                 note(png)
@@ -68,6 +72,18 @@ final class CodePictures: @unchecked Sendable {  // `written` and `isRemoved` ar
             for file in written where Self.look(at: file.path) == file { unlink(file.path) }
             written = []
         }
+    }
+
+    /// A pipe that somebody else has put there (in a folder for all, such as /tmp) would hand him the code. Files are
+    /// replaced, not written to; what is open already (/dev/stdout under sudo) is the user's choice.
+    private static func checkOwner(_ path: String) throws(GantryError) {
+        var status = stat()
+        guard path != "-", !path.hasPrefix("/dev/"), !path.hasPrefix("/proc/"), stat(path, &status) == 0,
+            status.st_mode & S_IFMT == S_IFIFO, status.st_uid != geteuid(), status.st_uid != 0
+        else { return }
+        throw GantryError(
+            .outputNotWritable,
+            "\(path) belongs to another user, who could read the code. Choose a file in a folder of your own.")
     }
 
     private func note(_ path: String) {

@@ -49,6 +49,22 @@ extension EndToEnd {
             return text
         }
 
+        /// In a folder for all anybody may have put a pipe there: it would get the code.
+        @Test(.enabled(if: geteuid() == 0, "gives a file away"), arguments: ["png", "svg"])
+        func aPipeOfSomebodyElseGetsNoCode(kind: String) async throws {
+            let stage = try ToolStage()
+            let pipe = stage.file("code.\(kind)")
+            try #require(mkfifo(pipe, 0o666) == 0 && chown(pipe, 12345, 12345) == 0)
+            let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            defer { close(reader) }
+            let end = try await stage.studio(
+                ["pair", "--address", "127.0.0.1", "--duration", "1s", "--\(kind)", pipe], json: false
+            ).end()
+            expectFailure(end, status: 4, saying: ["belongs to another user", pipe])
+            var byte: UInt8 = 0
+            #expect(read(reader, &byte, 1) <= 0)
+        }
+
         @Test func theCodeFollowsTheSizeOfTheTerminal() async throws {
             let stage = try ToolStage()
             let shell = try await Self.start(stage, columns: 50, rows: 12)
