@@ -253,7 +253,7 @@ extension EndToEnd {
                     ProducerTarget(
                         endpoint: Endpoint(host: "127.0.0.1", port: listener.port), keyID: stage.producer.keyID),
                     configuration: StudioSessionConfiguration()))
-            #expect(try await run.end()?.code == .notPaired)
+            #expect(try await run.end()?.code == .wrongPeer)
             #expect(try await ended.wait { $0 })
             #expect(try stage.studio.pairedDevices.map(\.state) == [.active])
             listener.stop()
