@@ -1,3 +1,4 @@
+import Foundation
 import GantryCore
 import GantryPlatform
 import GantryTestSupport
@@ -43,6 +44,17 @@ extension EndToEnd {
             try writer.run("BEGIN IMMEDIATE")
             let began = MonotonicClock.now()
             async let answer: Void = onThread { producer.confirmPairing(true) }
+            // Whoever asks the store waits for the one who writes to it: then the studio is being stored.
+            var isBeingStored = false
+            for _ in 0..<100 where !isBeingStored {
+                let isAnswered = Watched(false)
+                Thread.detachNewThread {
+                    _ = try? producer.pairedDevices
+                    isAnswered.change { $0 = true }
+                }
+                isBeingStored = try await !isAnswered.wait(.milliseconds(100)) { $0 }
+            }
+            #expect(isBeingStored)
             first.carrier.close(afterSending: false)
             try await onThread { first.carrier.join() }
             try writer.run("ROLLBACK")
