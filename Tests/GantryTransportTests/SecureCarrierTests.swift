@@ -67,6 +67,16 @@ import Testing
             #expect(pair.server.send(packet(.h264, size: 4_000_000, sequence: UInt32(number)), channel: 1))
         }
         #expect(try await pair.clientEvents.state.wait { $0.isWaiting })
+        // The link is full: what is queued now leaves by class.
+        let server = pair.server
+        let isFull = try await onThread { () throws in
+            for _ in 0..<1000 {
+                if server.videoBacklog.isBlocked { return true }
+                MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+            }
+            return false
+        }
+        #expect(isFull)
         #expect(pair.server.send(packet(.opus, size: 120, fill: 0x11), channel: 2))
         #expect(pair.server.send(.ping(Ping(sent: .init(microseconds: 7)))))
         pair.clientEvents.release()

@@ -138,11 +138,16 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         packet.header.epoch = epoch
         sequence &+= 1
         gate.encoded(bytes: packet.count)
-        guard pauseGate.pass(picture.captureTime, { deliver(packet, to: receivers) }) else { return }
+        var isTaken = false
+        guard pauseGate.pass(picture.captureTime, { isTaken = deliver(packet, to: receivers) }) else { return }
         lock.withLock {
             encodeTimes.add(Int32(clamping: (packet.arrivalTime - start).microseconds))
-            counters.framesSent += 1
-            counters.videoBytes += packet.count
+            if isTaken {
+                counters.framesSent += 1
+                counters.videoBytes += packet.count
+            } else {
+                counters.framesSkipped += 1
+            }
         }
     }
 
@@ -155,15 +160,20 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         for receiver in receivers { receiver.awaitsKeyFrame = true }
     }
 
-    private func deliver(_ packet: MediaPacket, to receivers: [SubscriberList.Entry]) {
+    /// False when nobody has taken it: a link fell behind while it was encoded, or waits for a key frame.
+    private func deliver(_ packet: MediaPacket, to receivers: [SubscriberList.Entry]) -> Bool {
+        var isTaken = false
         for receiver in receivers {
             if receiver.awaitsKeyFrame && !packet.header.isKey {
                 requestKeyFrame()
                 continue
             }
             let permitted = gate.permits(receiver.subscriber.videoBacklog)
-            receiver.awaitsKeyFrame = !(permitted && receiver.subscriber.send(packet))
+            let isSent = permitted && receiver.subscriber.send(packet)
+            receiver.awaitsKeyFrame = !isSent
+            isTaken = isTaken || isSent
         }
+        return isTaken
     }
 
     private func prepareEncoder(for picture: Picture) throws(GantryError) {
