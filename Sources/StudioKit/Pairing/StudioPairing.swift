@@ -55,6 +55,8 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     private var dialled: [UInt64: (endpoint: Endpoint, isProven: Bool)] = [:]
     /// Comparison numbers that wait for an answer; the first one is shown.
     private var questions: [(id: UInt64, number: String)] = []
+    /// Whose number is shown now: the first of `questions`.
+    private var asked: UInt64?
     private var search: PairingSearch?
     private var thread: NamedThread?
     private var farewell: NamedThread?
@@ -126,7 +128,10 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     ///   producer may have gone, and another one may be asked about by now) does nothing.
     public func confirm(_ isSame: Bool, number: String) {
         let connection = state.withLock { () -> StudioPairingConnection? in
-            questions.first?.number == number ? connections[questions.removeFirst().id] : nil
+            guard let first = questions.first, first.id == asked, first.number == number else { return nil }
+            questions.removeFirst()
+            asked = nil
+            return connections[first.id]
         }
         guard let connection else { return }
         connection.confirm(isSame)
@@ -361,17 +366,18 @@ extension StudioPairing {
             continuation.yield(.comparison(number, needsAnswer: false))
             return
         }
-        let isFirst = state.withLock { () -> Bool in
-            questions.append((id, number))
-            return questions.count == 1
-        }
-        if isFirst { askNext() }
+        state.withLock { questions.append((id, number)) }
+        askNext()
     }
 
     /// One question at a time: an answer is for the number that is shown.
     private func askNext() {
-        guard let number = state.withLock({ questions.first?.number }) else { return }
-        continuation.yield(.comparison(number, needsAnswer: true))
+        let number = state.withLock { () -> String? in
+            guard asked == nil, let first = questions.first else { return nil }
+            asked = first.id
+            return first.number
+        }
+        if let number { continuation.yield(.comparison(number, needsAnswer: true)) }
     }
 
     func proven(_ id: UInt64) {
@@ -419,7 +425,8 @@ extension StudioPairing {
     /// - Parameter failure: what the peer did wrong, or said; nil for a connection that just ended.
     func ended(_ id: UInt64, _ failure: GantryError?) {
         let (endpoint, search, isTold, isAsked) = state.withLock { () -> (Endpoint?, PairingSearch?, Bool, Bool) in
-            let isAsked = questions.first?.id == id
+            let isAsked = asked == id
+            if isAsked { asked = nil }
             questions.removeAll { $0.id == id }
             let endpoint = dialled.removeValue(forKey: id)?.endpoint
             connections[id] = nil
