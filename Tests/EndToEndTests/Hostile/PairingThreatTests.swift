@@ -103,18 +103,7 @@ extension EndToEnd {
             // The stream ends with the window.
             await watching.value
             #expect(pairing.code.isEmpty)
-            let endpoint = try #require(try PairingCode.parse(code).endpoints.first)
-            let dialled = try await onThread { () -> GantryError? in
-                do throws(GantryError) {
-                    _ = try TCPDialer.dial(
-                        Endpoint(host: endpoint.host, port: endpoint.port), until: MonotonicClock.now() + patience,
-                        cancel: try EventDescriptor())
-                    return nil
-                } catch {
-                    return error
-                }
-            }
-            #expect(dialled?.code == .cannotConnect)
+            #expect(try await PairingTests.dialling(code)?.code == .cannotConnect)
             #expect(pairing.alarm == nil)
             #expect(try stage.studio.pairedDevices.map(\.keyID) == [stage.producer.keyID])
         }

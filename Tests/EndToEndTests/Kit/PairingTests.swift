@@ -160,6 +160,21 @@ extension EndToEnd {
             #expect(error?.message.contains("gantry-studio pair") == true)
         }
 
+        /// What becomes of a connection to the first address in a code; nil when somebody takes it.
+        static func dialling(_ code: String) async throws -> GantryError? {
+            let endpoint = try #require(try PairingCode.parse(code).endpoints.first)
+            return try await onThread { () -> GantryError? in
+                do throws(GantryError) {
+                    _ = try TCPDialer.dial(
+                        Endpoint(host: endpoint.host, port: endpoint.port), until: MonotonicClock.now() + patience,
+                        cancel: try EventDescriptor())
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+
         @Test func aCodePairsOneDeviceOnly() async throws {
             let stage = try Stage()
             let second = try ProducerController(
@@ -172,18 +187,7 @@ extension EndToEnd {
             try await onThread { pairing.close() }
             // The window is closed: nobody answers at the address any more.
             let late = Attempt(second, code)
-            let endpoint = try #require(try PairingCode.parse(code).endpoints.first)
-            let dialled = try await onThread { () -> GantryError? in
-                do throws(GantryError) {
-                    _ = try TCPDialer.dial(
-                        Endpoint(host: endpoint.host, port: endpoint.port), until: MonotonicClock.now() + patience,
-                        cancel: try EventDescriptor())
-                    return nil
-                } catch {
-                    return error
-                }
-            }
-            #expect(dialled?.code == .cannotConnect)
+            #expect(try await Self.dialling(code)?.code == .cannotConnect)
             #expect(try await late.cancel()?.code == .pairingCancelled)
             #expect(try second.pairedDevices.isEmpty)
             #expect(try stage.studio.pairedDevices.map(\.keyID) == [stage.producer.keyID])
