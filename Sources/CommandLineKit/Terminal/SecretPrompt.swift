@@ -90,14 +90,17 @@ package enum SecretPrompt {
         return GantryError(.cancelled, "Cancelled.")
     }
 
-    private static func nextByte(_ descriptor: CInt) throws(GantryError) -> UInt8? {
+    /// Nil at the end of the input.
+    ///
+    /// - Parameter source: what is read, for people.
+    static func nextByte(_ descriptor: CInt, of source: String = "input") throws(GantryError) -> UInt8? {
         var byte: UInt8 = 0
         do throws(SystemError) {
             return try syscall("read") { read(descriptor, &byte, 1) } == 1 ? byte : nil
         } catch {
             // A terminal that was hung up, or one that this process may not read in the background.
             if error.errno == EIO { return nil }
-            throw GantryError(.general, "The input cannot be read.", cause: error.description)
+            throw GantryError(.general, "The \(source) cannot be read.", cause: error.description)
         }
     }
 

@@ -55,7 +55,7 @@ package enum YesNoPrompt {
                 throw GantryError(.cancelled, "The question was taken back.")
             }
             guard waiting[0].revents != 0 else { continue }
-            guard let byte = try nextByte(descriptor) else {
+            guard let byte = try SecretPrompt.nextByte(descriptor, of: "terminal") else {
                 StandardStreams.write("\n", to: descriptor)
                 return false
             }
@@ -67,17 +67,6 @@ package enum YesNoPrompt {
     static func isYes(_ answer: [UInt8]) -> Bool {
         let words = String(decoding: answer, as: UTF8.self).lowercased().split { $0 == " " || $0 == "\t" }
         return words == ["y"] || words == ["yes"]
-    }
-
-    /// Nil at the end of the input, and for a terminal that was hung up or belongs to a job in the foreground.
-    private static func nextByte(_ descriptor: CInt) throws(GantryError) -> UInt8? {
-        var byte: UInt8 = 0
-        do throws(SystemError) {
-            return try syscall("read") { read(descriptor, &byte, 1) } == 1 ? byte : nil
-        } catch {
-            if error.errno == EIO { return nil }
-            throw GantryError(.general, "The terminal cannot be read.", cause: error.description)
-        }
     }
 
     private static func terminal() -> FileDescriptor? {
