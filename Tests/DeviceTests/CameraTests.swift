@@ -148,6 +148,42 @@ struct CameraTests {
         process.waitUntilExit()
     }
 
+    /// Counts pictures, and does something at one of them.
+    private final class CountingSink: MediaSink, @unchecked Sendable {  // `at` is set in `init`.
+        let count = Watched(0)
+        private let at: (Int, @Sendable () -> Void)
+
+        init(at number: Int, _ body: @escaping @Sendable () -> Void) { at = (number, body) }
+
+        func video(_ picture: Picture) {
+            count.change { $0 += 1 }
+            if count.value == at.0 { at.1() }
+        }
+        func audio(_ block: AudioBlock) {}
+        func waitForRoom(until deadline: MediaTimestamp) -> Bool { true }
+    }
+
+    /// A driver that fails, and a camera that is unplugged and plugged in again while it is being used.
+    @Test(.timeLimit(.minutes(5)), arguments: ["inject_fatal_streaming_error", "unplug"])
+    func aCameraComesBackByItself(_ fault: String) async throws {
+        let source = try CameraSource(
+            path: Self.vivid, wish: CameraWish(width: 320, height: 180, frameRate: .fps30))
+        #expect(source.info.video?.width == 320)
+        let sink = CountingSink(at: 5) {
+            guard fault == "unplug" else { return Self.control(fault) }
+            let driver = "/sys/bus/platform/drivers/vivid"
+            try? "vivid.0".write(toFile: driver + "/unbind", atomically: false, encoding: .utf8)
+            try? "vivid.0".write(toFile: driver + "/bind", atomically: false, encoding: .utf8)
+        }
+        async let end = onThread { source.run(start: MonotonicClock.now(), sink: sink) }
+        #expect(try await sink.count.wait(.seconds(60)) { $0 >= 15 })
+        source.stop()
+        guard case .stopped = try await end else {
+            Issue.record("it ended by itself")
+            return
+        }
+    }
+
     /// The last one: unplugged as a USB camera is, and plugged in again.
     @Test(.timeLimit(.minutes(5))) func anUnpluggedCameraIsSaid() async throws {
         let driver = "/sys/bus/platform/drivers/vivid"
