@@ -20,7 +20,8 @@ enum ProducerCommands {
         options: [
             Option(
                 "source", short: "s", value: "WHAT",
-                help: "test: moving test pattern with tone. FILE or URL: anything FFmpeg reads, in real time; a file "
+                help: "camera: the first camera, or its path, as /dev/video0; without sound. test: moving test pattern "
+                    + "with tone. FILE or URL: anything FFmpeg reads, in real time; a file "
                     + "begins when the first studio receives. -: YUV4MPEG2 on standard input. Default: test.",
                 group: "Source"),
             Option("loop", help: "Begin the file again at its end.", group: "Source"),

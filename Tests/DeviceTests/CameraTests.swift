@@ -12,7 +12,15 @@ import Testing
         if: ProcessInfo.processInfo.environment["GANTRY_VM"] == "1",
         "needs devices that this machine may not have: run them in a virtual machine with scripts/vm --tests"))
 struct CameraTests {
-    private static let vivid = "/dev/video0"
+    /// Plugged in again, it may have another number.
+    private static var vivid: String {
+        let names = "/sys/class/video4linux"
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: names)) ?? []
+        let node = all.sorted().first { node in
+            (try? String(contentsOfFile: "\(names)/\(node)/name", encoding: .utf8))?.hasPrefix("vivid") == true
+        }
+        return "/dev/" + (node ?? "video0")
+    }
     private static let code =
         "GANTRY:1/ABCDEFGHIJKLM2345672ABCDEFGHIJKLM2345672ABCDEFGHIJKQ/QRSTUVWXYZ234QRSTUVWXYZ234"
 
@@ -187,9 +195,10 @@ struct CameraTests {
     /// The last one: unplugged as a USB camera is, and plugged in again.
     @Test(.timeLimit(.minutes(5))) func anUnpluggedCameraIsSaid() async throws {
         let driver = "/sys/bus/platform/drivers/vivid"
+        let path = Self.vivid
         let error = try await failure {
             _ = try await onThread {
-                let camera = try CameraCapture(device: Self.vivid, wish: CameraWish(width: 320, height: 180))
+                let camera = try CameraCapture(device: path, wish: CameraWish(width: 320, height: 180))
                 var count = 0
                 try camera.run(until: MonotonicClock.now() + .seconds(60)) { (_) throws(GantryError) in
                     count += 1
@@ -202,7 +211,7 @@ struct CameraTests {
         }
         #expect(error?.code == .sourceLost)
         #expect(error?.message.contains("unplugged") == true, "\(String(describing: error))")
-        let gone = try await failure { _ = try await scan(Self.vivid, seconds: 2, cancel: try EventDescriptor()) }
+        let gone = try await failure { _ = try await scan(path, seconds: 2, cancel: try EventDescriptor()) }
         #expect(gone?.code == .sourceNotFound)
         #expect(gone?.message.contains("/dev/video11") == true)
         try "vivid.0".write(toFile: driver + "/bind", atomically: false, encoding: .utf8)

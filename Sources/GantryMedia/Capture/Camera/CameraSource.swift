@@ -65,12 +65,21 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `first`
                 try stream(camera, told != nil, sink)
                 return .stopped
             } catch {
-                if told != error.code { Log.warning("\(error.message) Looking for it until it is back.") }
+                if told == nil { Log.warning("\(reason(error)) It goes on when it is back.") }
+                if told != error.code { Log.info("\(error)") }
                 told = error.code
                 wait()
             }
         }
         return .stopped
+    }
+
+    private func reason(_ error: GantryError) -> String {
+        switch error.code {
+        case .sourceSilent: "The camera \(name) gives no picture any more."
+        case .sourceBusy: "Another program has taken the camera \(name)."
+        default: "The camera \(name) was unplugged, or has failed."
+        }
     }
 
     private func stream(_ camera: CameraCapture, _ wasGone: Bool, _ sink: some MediaSink) throws(GantryError) {
