@@ -37,6 +37,15 @@ public final class StudioController: Sendable {
         address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300),
         asksForConfirmation: Bool = false
     ) throws(GantryError) -> StudioPairing {
+        try beginPairing(
+            address: address, port: port, duration: duration, asksForConfirmation: asksForConfirmation,
+            times: .standard)
+    }
+
+    package func beginPairing(
+        address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300),
+        asksForConfirmation: Bool = false, times: PairingTimes
+    ) throws(GantryError) -> StudioPairing {
         var bytes = NetworkInterfaces.pairingAddress()
         if let address {
             guard let given = NetworkInterfaces.parseAddress(address) else {
@@ -48,7 +57,7 @@ public final class StudioController: Sendable {
         }
         return try StudioPairing(
             context, addresses: [bytes], port: port, duration: duration,
-            asksForConfirmation: asksForConfirmation)
+            asksForConfirmation: asksForConfirmation, times: times)
     }
 
     /// All paired devices, studios and producers.
@@ -97,6 +106,9 @@ public final class StudioController: Sendable {
         let known = try store.devices().filter { $0.kind == .producer }
         let producers = known.filter { $0.state == .active }
         if let text {
+            guard !DisplayName.sanitized(text, graphemes: 1, bytes: DisplayName.maximumBytes).isEmpty else {
+                throw GantryError(.invalidArgument, "The producer's name is empty. Leave it out, or give one.")
+            }
             guard let endpoint = try endpoint(text) else { return ProducerTarget(try find(text)) }
             guard !known.isEmpty else { throw Self.nobodyPaired }
             return ProducerTarget(endpoint: endpoint)
@@ -104,7 +116,8 @@ public final class StudioController: Sendable {
         guard let device = producers.first else { throw known.first.map(Self.removed) ?? Self.nobodyPaired }
         guard producers.count == 1 else {
             let names = producers.map(\.displayedName).joined(separator: ", ")
-            throw GantryError(.invalidArgument, "Several producers are paired: \(names). Say which one to receive.")
+            throw GantryError(
+                .invalidArgument, "Several producers are paired: \(names). Name one: gantry-studio receive NAME")
         }
         return ProducerTarget(device)
     }
@@ -129,7 +142,8 @@ public final class StudioController: Sendable {
             guard error.code == .unknownDevice else { throw error }
             throw GantryError(
                 .unknownDevice,
-                "No paired producer is called \(DisplayName(name).text). See who is: gantry-studio devices list")
+                "No paired producer is called \(DisplayName(name).text). `gantry-studio devices list` shows those that are "
+                    + "paired; to pair another one, run `gantry-studio pair` here and `gantry-producer pair` there.")
         }
     }
 

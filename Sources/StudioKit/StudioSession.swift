@@ -61,8 +61,9 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
 
     func close(_ reason: Bye.Reason) {
         let (connection, dialer) = lock.withLock { (self.connection, self.dialer) }
-        dialer?.cancel()
+        // This first: the dialler says a plain goodbye for a connection that the session does not know of yet.
         connection?.close(reason)
+        dialer?.cancel()
     }
 
     /// Blocks until the session has ended and all outputs are finished. Not on the cooperative pool, and not from an

@@ -17,22 +17,29 @@ final class ControlPairing: @unchecked Sendable {  // `lock` guards isCancelled.
 
     var connection: UInt64 { call.connection }
 
-    /// - Parameter ended: called before the client is answered, so that it may begin another one at once.
-    func start(code: String, confirms: Bool, ended: @escaping @Sendable () -> Void) throws(GantryError) {
+    /// - Parameters:
+    ///   - code: wiped at the end.
+    ///   - ended: called before the client is answered, so that it may begin another one at once; with the device
+    ///     after a success.
+    func start(
+        code: String, confirms: Bool, ended: @escaping @Sendable (PairedDevice?) -> Void
+    ) throws(GantryError) {
         _ = try NamedThread("control-pair") { [self] in
-            let result: Result<JSONValue, GantryError>
-            do throws(GantryError) {
-                let device = try controller.pairStudio(withQRCodeData: code, asksForConfirmation: confirms) {
-                    self.report($0)
-                }
-                result = .success([
-                    "name": .string(device.displayedName), "key": .string(device.keyID.description),
-                ])
-            } catch {
-                result = .failure(error)
-            }
-            ended()
-            call.finish(result)
+            let result = CoreDumpGuard.during { pair(code: code, confirms: confirms) }
+            ended(try? result.get())
+            call.finish(
+                result.map { ["name": .string($0.displayedName), "key": .string($0.keyID.description)] })
+        }
+    }
+
+    private func pair(code: String, confirms: Bool) -> Result<PairedDevice, GantryError> {
+        var code = code
+        defer { SecretText.wipe(&code) }
+        do throws(GantryError) {
+            return .success(
+                try controller.pairStudio(withQRCodeData: code, asksForConfirmation: confirms) { self.report($0) })
+        } catch {
+            return .failure(error)
         }
     }
 

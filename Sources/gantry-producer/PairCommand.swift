@@ -55,6 +55,10 @@ struct PairCommand {
 
     func run() throws(GantryError) -> ExitStatus {
         if confirms { try YesNoPrompt.check(withoutTerminal: Self.withoutTerminal) }
+        return try CoreDumpGuard.during { () throws(GantryError) in try pair() }
+    }
+
+    private func pair() throws(GantryError) -> ExitStatus {
         let text = try readCode()
         // A broken code is told before anything is announced.
         _ = try PairingCode.parse(text)
@@ -119,6 +123,18 @@ struct PairCommand {
         let cancel = try EventDescriptor()
         let signals = try SignalWatch { _ in cancel.signal() }
         defer { signals.stop() }
+        do throws(GantryError) {
+            return try scan(device, cancel)
+        } catch {
+            guard error.code == .sourceNotFound else { throw error }
+            throw GantryError(
+                error.code,
+                error.message + " Without a camera: paste the text of `gantry-studio pair --text` into "
+                    + "`gantry-producer pair`.", cause: error.cause)
+        }
+    }
+
+    private func scan(_ device: String, _ cancel: EventDescriptor) throws(GantryError) -> String {
         let isQuiet = json
         return try CameraScanner.scan(
             device: device, until: MonotonicClock.now() + .seconds(120), cancel: cancel,

@@ -29,10 +29,10 @@ final class PairReport {
         case .comparison(let number, let needsAnswer):
             text = "Waiting for the studio"
             emit("comparison", [.init("number", .string(number)), .init("needsAnswer", .bool(needsAnswer))])
-            if !json && !needsAnswer { status.write("The studio shows the number \(number).\n") }
+            if !json && !needsAnswer { status.write("The number to compare is \(number).\n") }
         case .discoveryUnavailable(let error):
             emit("discoveryUnavailable", [.init("message", .string(error.description))])
-            if !json { status.write("The network cannot be searched; the code's own address is tried. \(error)\n") }
+            if !json { status.write("Only the address in the code is tried. \(error)\n") }
         }
         tick()
     }

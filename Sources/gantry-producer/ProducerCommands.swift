@@ -55,7 +55,7 @@ enum ProducerCommands {
 
     static let pair = Command(
         "pair", summary: "Pair with a studio by the code that `gantry-studio pair` shows",
-        usage: ["", "-", "--image FILE", "--camera DEV"],
+        usage: ["[options]", "- [options]", "--image FILE [options]", "--camera DEV [options]"],
         options: [
             Option("image", value: "FILE", help: "Read the QR code out of a picture (PNG, JPEG)."),
             Option("confirm", help: "Ask whether the studio shows the same number before anything is stored."),
@@ -74,6 +74,7 @@ enum ProducerCommands {
         ],
         examples: [
             .init("gantry-producer pair", "asks for the code"),
+            .init("gantry-producer pair --camera auto", "scans what a camera sees"),
             .init("gantry-producer pair --image code.png", "scans a picture"),
             .init("wl-paste | gantry-producer pair -", "takes the code from the clipboard"),
             .init("gantry-producer pair --confirm", "for a studio that somebody else may have set up"),
@@ -98,8 +99,8 @@ enum ProducerCommands {
             .init("gantry-producer pause", "until `gantry-producer resume`")
         ],
         notes: [
-            "Nothing that is seen or heard before `resume` is sent after it. A file holds where it is; what a camera, the "
-                + "test pattern or standard input gives meanwhile is let go."
+            "Nothing that is seen or heard before `resume` is sent after it. A file holds where it is; what the "
+                + "test pattern, standard input or a live stream gives meanwhile is let go."
         ])
 
     static let resume = Command(

@@ -36,7 +36,7 @@ struct RunCommand {
     func run() throws(GantryError) -> ExitStatus {
         let state = RunState()
         try controller.start()
-        let control = RunControl(controller, input)
+        let control = RunControl(controller, input, paired: report.paired)
         let server = startServer(control)
         defer { server?.stop() }
         let signals = try SignalWatch { _ in state.ended(.signal) }

@@ -11,6 +11,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
     // `lock` guards meter, pairing and discoveryName; `pausing` is held while source and controller change together.
     private let controller: ProducerController
     private let input: SourceFactory
+    private let paired: @Sendable (_ name: String, _ key: String) -> Void
     private let startedAt = WallClock.now()
     private let startTime = MonotonicClock.now()
     private let pausing = Lock()
@@ -19,9 +20,14 @@ final class RunControl: ControlHandler, @unchecked Sendable {
     private var pairing: ControlPairing?
     private var discoveryName: String?
 
-    init(_ controller: ProducerController, _ input: SourceFactory) {
+    /// - Parameter paired: called after each pairing that a client has begun and that succeeded.
+    init(
+        _ controller: ProducerController, _ input: SourceFactory,
+        paired: @escaping @Sendable (_ name: String, _ key: String) -> Void
+    ) {
         self.controller = controller
         self.input = input
+        self.paired = paired
     }
 
     /// For the bitrate: a few times a second.
@@ -89,6 +95,8 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             case .active(let peers), .paused(let peers): peers
             case .notRunning, .notConnected: [ProducerPeer]()
             }
+        // The name that the studio has now: it may have been given another one since it came.
+        let devices = (try? controller.pairedDevices) ?? []
         let (bitrate, discoveryName) = lock.withLock { (meter.bitsPerSecond, self.discoveryName) }
         return [
             "name": .string(controller.displayedName), "key": .string(controller.keyID.description),
@@ -96,10 +104,11 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             "source": .string(input.label), "startedAt": .integer(startedAt),
             "seconds": .number((MonotonicClock.now() - startTime).seconds), "paused": .bool(controller.isPaused),
             "studios": .array(
-                peers.map {
-                    [
-                        "name": .string($0.name), "address": .string($0.address),
-                        "key": .string($0.keyID.description),
+                peers.map { peer in
+                    let name = devices.first { $0.keyID == peer.keyID }?.displayedName ?? peer.name
+                    return [
+                        "name": .string(name), "address": .string(peer.address),
+                        "key": .string(peer.keyID.description),
                     ]
                 }),
             "framesSent": .integer(Int64(statistics.framesSent)),
@@ -127,7 +136,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
     // MARK: Pairing
 
     private func beginPairing(_ call: ControlCall) throws(GantryError) {
-        let code = try text("code", of: call)
+        var code = try text("code", of: call)
         let confirms = call.parameters["confirm"]?.bool ?? false
         let new = ControlPairing(call, controller)
         let isFirst = lock.withLock {
@@ -135,12 +144,17 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             pairing = new
             return true
         }
-        guard isFirst else { throw GantryError(.busy, "A pairing is running already. Wait for it, or cancel it.") }
+        guard isFirst else {
+            SecretText.wipe(&code)
+            throw GantryError(.busy, "A pairing is running already. Wait for it, or cancel it.")
+        }
         do throws(GantryError) {
-            try new.start(code: code, confirms: confirms) { [weak self] in
+            try new.start(code: code, confirms: confirms) { [weak self] device in
                 self?.lock.withLock { self?.pairing = nil }
+                if let device { self?.paired(device.displayedName, device.keyID.description) }
             }
         } catch {
+            SecretText.wipe(&code)
             lock.withLock { pairing = nil }
             throw error
         }

@@ -47,7 +47,9 @@ final class RunReport: Sendable {
         case .advertised(let name):
             say("advertised", "Studios find it as \(name).", [.init("name", .string(name))])
         case .discoveryUnavailable(let error):
-            say("discoveryUnavailable", error.description, [.init("error", .string(error.description))])
+            say(
+                "discoveryUnavailable", "Studios reach this one by its address only. \(error)",
+                [.init("error", .string(error.description))])
         case .connected(let peer):
             say("connected", "\(peer.name) receives.", [.init("name", .string(peer.name)), address(peer.address)])
         case .disconnected(let peer, let error):
@@ -59,7 +61,7 @@ final class RunReport: Sendable {
                 "refused", "\(from) was refused: \(error)", [address(from), .init("error", .string(error.description))])
         case .videoFormat(let width, let height, let bitrate):
             say(
-                "format", "Encoding \(width)x\(height) at \(Bitrate.text(bitrate))bit/s.",
+                "format", "Encoding \(width)x\(height) at \(Bitrate.rate(bitrate)).",
                 [
                     .init("width", .integer(Int64(width))), .init("height", .integer(Int64(height))),
                     .init("bitrate", .integer(Int64(bitrate))),
@@ -69,6 +71,11 @@ final class RunReport: Sendable {
         case .failed(let error):
             say("failed", "Video has failed: \(error)", [.init("error", .string(error.description))])
         }
+    }
+
+    /// Somebody has handed a code to this process by its control socket.
+    func paired(_ name: String, key: String) {
+        say("paired", "Paired with \(name).", [.init("name", .string(name)), .init("key", .string(key))])
     }
 
     func progress(_ controller: ProducerController) {

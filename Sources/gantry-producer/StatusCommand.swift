@@ -45,7 +45,7 @@ struct StatusCommand {
             ("Port", "\(number("port"))"), ("Since", CalendarTime.text(number("startedAt"))),
             ("In the network", status["discoveryName"]?.string.map { "as \($0)" } ?? "not announced"),
             ("Frames", "\(number("framesSent")) sent, \(number("framesDropped")) left out"),
-            ("Bitrate", "\(Bitrate.text(Int(clamping: number("bitrate"))))bit/s"),
+            ("Bitrate", Bitrate.rate(Int(clamping: number("bitrate")))),
         ]
         for (index, studio) in studios.enumerated() {
             let text = "\(studio["name"]?.string ?? "-") (\(studio["address"]?.string ?? "-"))"

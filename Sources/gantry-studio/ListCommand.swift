@@ -8,6 +8,9 @@ struct ListCommand {
     /// A cold search takes 0.2 s, with a lost packet 1.2 s (Avahi 0.8).
     private static let searchTime = MediaDuration.milliseconds(1500)
 
+    /// The addresses of one producer come one by one: a line tells them together.
+    private static let settleTime = MediaDuration.milliseconds(150)
+
     private let json: Bool
     private let watches: Bool
     private let controller: StudioController
@@ -34,8 +37,8 @@ struct ListCommand {
     // MARK: Once
 
     private func showOnce(_ state: ListState) throws(GantryError) -> ExitStatus {
-        let (found, failure) = state.wait(until: MonotonicClock.now() + Self.searchTime, forChange: nil)
-        let entries = try ListEntry.all(found, paired: controller.pairedDevices)
+        let (found, failure, _) = state.wait(until: MonotonicClock.now() + Self.searchTime, forChange: nil)
+        let entries = try ListEntry.all(found, paired: controller.pairedDevices, isSearched: failure == nil)
         if json {
             for entry in entries { StandardStreams.writeOutput(JSONValue.object(entry.members).text + "\n") }
         } else if !entries.isEmpty {
@@ -53,19 +56,37 @@ struct ListCommand {
         var known: [ListEntry] = []
         var change = 0
         var toldFailure = false
+        // Where nobody is, nothing else would be seen.
+        if !json, StandardStreams.isOutputTerminal {
+            StandardStreams.writeError("Watching this network. Ctrl-C ends.\n")
+        }
         while !state.isStopped {
-            let (found, failure) = state.wait(until: nil, forChange: change)
-            change = state.change
-            if let failure, !toldFailure { StandardStreams.writeError("\(failure)\n") }
+            _ = state.wait(until: nil, forChange: change)
+            let (found, failure, now) = state.wait(until: MonotonicClock.now() + Self.settleTime, forChange: nil)
+            change = now
+            if let failure, !toldFailure { tell(failure) }
             toldFailure = failure != nil
             let entries = ListEntry.all(found, paired: []).sorted { $0.name < $1.name }
-            for entry in entries where !known.contains(entry) {
-                tell(known.contains { $0.name == entry.name } ? "changed" : "found", entry)
+            for entry in known where !entries.contains(where: { $0.id == entry.id }) { tell("gone", entry) }
+            for entry in entries {
+                guard let before = known.first(where: { $0.id == entry.id }) else {
+                    tell("found", entry)
+                    continue
+                }
+                // A line tells the best address only.
+                if json ? before != entry : before.line != entry.line { tell("changed", entry) }
             }
-            for entry in known where !entries.contains(where: { $0.name == entry.name }) { tell("gone", entry) }
             known = entries
         }
         return .success
+    }
+
+    private func tell(_ failure: GantryError) {
+        guard json else { return StandardStreams.writeError("\(failure)\n") }
+        let event = JSONValue.object([
+            .init("event", "discoveryUnavailable"), .init("message", .string(failure.description)),
+        ])
+        StandardStreams.writeOutput(event.text + "\n")
     }
 
     private func tell(_ event: String, _ entry: ListEntry) {

@@ -4,31 +4,38 @@ import StudioKit
 
 /// One line of `list`.
 struct ListEntry: Equatable {
+    /// The name on the network, which is unique there; empty for one that is away.
+    let id: String
     let name: String
     let addresses: [String]
     let isPaired: Bool
-    /// free, active, paused, full; away: paired and not on this network.
+    /// free, active, paused, full; away: paired and not on this network; unknown: paired, and the network cannot be
+    /// searched.
     let state: String
 
     private init(_ producer: DiscoveredProducer) {
+        id = producer.id
         name = producer.displayedName
         addresses = producer.endpoints.map(\.description)
         isPaired = producer.device?.state == .active
         state = producer.state.rawValue
     }
 
-    private init(away device: PairedDevice) {
+    private init(_ device: PairedDevice, state: String) {
+        id = ""
         name = device.displayedName
         addresses = device.lastAddress.map { [$0] } ?? []
         isPaired = true
-        state = "away"
+        self.state = state
     }
 
-    /// Those that are here, then those that are paired and away.
-    static func all(_ found: [DiscoveredProducer], paired: [PairedDevice]) -> [ListEntry] {
+    /// Those that are here, then those that are paired and were not found.
+    ///
+    /// - Parameter isSearched: whether the network could be searched.
+    static func all(_ found: [DiscoveredProducer], paired: [PairedDevice], isSearched: Bool = true) -> [ListEntry] {
         let here = Set(found.compactMap(\.device?.keyID))
         let away = paired.filter { $0.kind == .producer && $0.state == .active && !here.contains($0.keyID) }
-        return found.map(ListEntry.init) + away.map(ListEntry.init(away:))
+        return found.map { ListEntry($0) } + away.map { ListEntry($0, state: isSearched ? "away" : "unknown") }
     }
 
     var members: [JSONValue.Member] {
@@ -44,7 +51,7 @@ struct ListEntry: Equatable {
 
     private static let words = [
         "free": "free", "active": "sending", "paused": "paused", "full": "busy: takes no more studios",
-        "away": "away: last seen there",
+        "away": "away: last seen there", "unknown": "unknown: last seen there",
     ]
 
     static func table(_ entries: [ListEntry]) -> String {

@@ -31,13 +31,12 @@ final class ListState: @unchecked Sendable {  // Everything is guarded by `condi
     }
 
     var isStopped: Bool { condition.withLock { stopped } }
-    var change: Int { condition.withLock { changes } }
 
     /// Waits until `deadline` (nil: without end), until the network cannot be searched, or, with `forChange`, until
-    /// something else is known than at that number.
+    /// something else is known than at that number. `change` is the number of what is returned.
     func wait(
         until deadline: MediaTimestamp?, forChange seen: Int?
-    ) -> (producers: [DiscoveredProducer], failure: GantryError?) {
+    ) -> (producers: [DiscoveredProducer], failure: GantryError?, change: Int) {
         condition.withLock {
             while !stopped {
                 if let seen, changes != seen { break }
@@ -48,7 +47,7 @@ final class ListState: @unchecked Sendable {  // Everything is guarded by `condi
                 }
                 if !condition.wait(until: deadline) { break }
             }
-            return (producers, failure)
+            return (producers, failure, changes)
         }
     }
 }

@@ -1,6 +1,7 @@
 import CommandLineKit
 import GantryCore
 import GantryMedia
+import GantryPlatform
 import StudioKit
 
 /// The outputs that the command line asks for, opened, and the meters.
@@ -25,6 +26,12 @@ struct ReceiveOutputs {
         guard onStandardOutput.count <= 1, onStandardOutput.isEmpty || !arguments.has("json") else {
             throw GantryError(
                 .invalidArgument, "Only one thing fits on standard output: --json, or one of --y4m -, --wav -, --ts -.")
+        }
+        if let option = onStandardOutput.first, StandardStreams.isOutputTerminal {
+            throw GantryError(
+                .invalidArgument,
+                "--\(option) - would fill the terminal with bytes. Send it into a program or a file, as in: "
+                    + "gantry-studio receive --ts - | ffplay -")
         }
         usesStandardOutput = !onStandardOutput.isEmpty
         recordingPath = arguments.string("record")

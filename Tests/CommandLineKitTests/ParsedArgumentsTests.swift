@@ -123,4 +123,9 @@ import Testing
     func bitratesAsText(value: Int, text: String) {
         #expect(Bitrate.text(value) == text)
     }
+
+    @Test(arguments: [6_000_000: "6 Mbit/s", 135_400: "135.4 kbit/s", 999: "999 bit/s", 0: "0 bit/s"])
+    func bitratesForPeople(value: Int, text: String) {
+        #expect(Bitrate.rate(value) == text)
+    }
 }

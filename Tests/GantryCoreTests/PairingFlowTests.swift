@@ -127,6 +127,14 @@ extension [PairingAction] {
         #expect(log.producer.failure == .storeError && log.studio.failure == .storeError && log.studio.stores.isEmpty)
     }
 
+    @Test func whoDeclinedOrCancelledIsTold() {
+        for reason in [PairingFailure.declined, .cancelled] {
+            #expect(reason.error().message.contains("at the other end"))
+            #expect(!reason.error(isOwn: true).message.contains("other end"))
+            #expect(reason.error().code == reason.error(isOwn: true).code)
+        }
+    }
+
     /// The producer has stored the studio by then: without the studio's word it takes that back.
     @Test func theStudioHasTheLastWord() throws {
         for reason in [PairingFailure.storeError, .codeShared] {

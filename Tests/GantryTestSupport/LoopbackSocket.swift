@@ -1,3 +1,4 @@
+import GantryCore
 package import GantryPlatform
 import Glibc
 
@@ -20,6 +21,18 @@ package final class LoopbackSocket: Sendable {
     @discardableResult
     package func write(_ bytes: [UInt8]) -> Bool {
         send(socket.rawValue, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    /// Whether the other end closes within that many milliseconds. Blocks.
+    package func isClosed(within milliseconds: Int64) -> Bool {
+        let end = MonotonicClock.now() + .milliseconds(milliseconds)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while MonotonicClock.now() < end {
+            var waiting = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+            guard poll(&waiting, 1, 100) > 0 else { continue }
+            if recv(socket.rawValue, &buffer, buffer.count, 0) <= 0 { return true }
+        }
+        return false
     }
 
     /// A port that is free now, below those that the kernel gives to outgoing connections (from 32768 on,

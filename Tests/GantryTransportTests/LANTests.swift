@@ -70,6 +70,37 @@ import Testing
         #expect(error?.message.contains("firewall") == true)
     }
 
+    /// Addresses where nobody is, more than are dialled at once, before the one that is right.
+    @Test func addressesWithoutAnAnswerDoNotHoldAllPlaces() async throws {
+        let silent = try SilentPort()
+        let listener = try TCPListener(port: 0)
+        try listener.start(threadName: "test-listen") { _, _ in }
+        let race = try DialRace()
+        let genuine = Endpoint(host: "127.0.0.1", port: listener.port)
+        race.add((1...DialRace.maximumAttempts + 10).map { Endpoint(host: "127.0.1.\($0)", port: silent.number) })
+        race.add([genuine])
+        let cancel = try EventDescriptor()
+        let met = try await onThread {
+            var met: [Endpoint] = []
+            var failures = 0
+            race.run(until: MonotonicClock.now() + .seconds(50), limit: .seconds(60), cancel: cancel) {
+                endpoint, outcome in
+                switch outcome {
+                case .connected: met.append(endpoint)
+                case .failed(let error):
+                    #expect(error.code == .timeout)
+                    failures += 1
+                }
+                return met.isEmpty
+            }
+            // As many have given way as waited, not all.
+            #expect(failures <= 20)
+            return met
+        }
+        #expect(met == [genuine])
+        listener.stop()
+    }
+
     @Test func aDialCanBeCancelled() async throws {
         let port = try SilentPort()
         let cancel = try EventDescriptor()
@@ -88,11 +119,13 @@ private final class SilentPort {
         let listener = FileDescriptor(takingOwnership: socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        // On all of 127.0.0.0/8.
         _ = Self.with(&address) { bind(listener.rawValue, $0, $1) }
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         try syscall("listen") { listen(listener.rawValue, 0) }
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = Self.with(&address) { pointer, _ in getsockname(listener.rawValue, pointer, &length) }
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         number = UInt16(bigEndian: address.sin_port)
         sockets.append(listener)
         for _ in 0..<4 {

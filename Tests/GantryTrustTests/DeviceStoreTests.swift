@@ -119,6 +119,10 @@ import Testing
         #expect(unknown?.message.contains("devices list") == true)
         #expect(code { try store.find(String(key.prefix(3))) } == .unknownDevice)
         #expect(code { try store.find("") } == .unknownDevice)
+        #expect(try store.find(" Phone\u{200B}").keyID == devices[0].keyID)
+        let long = String(repeating: "long ", count: 20)
+        try store.rename(keyID: devices[2].keyID, to: long)
+        #expect(try store.find(long).keyID == devices[2].keyID)
         // Both call themselves Phone and neither is shown so.
         try store.rename(keyID: devices[0].keyID, to: "Left")
         let ambiguous = #expect(throws: GantryError.self) { try store.find("Phone") }

@@ -36,6 +36,20 @@ import Testing
         #expect(pair.client.pendingCiphertext == 0 && pair.server.pendingCiphertext == 0)
     }
 
+    /// Before the server has proved its key, an alert is anybody's: it must not look like the word of a paired device.
+    @Test(arguments: [48, 44] as [UInt8]) func anAlertBeforeTheProofSaysNothingOfPairing(alert: UInt8) throws {
+        let client = try TLSEngine(role: .client, identity: studio, alpn: "gantry/1") { _ in .trusted }
+        #expect(try !client.advanceHandshake())
+        // RFC 8446 section 5.1 and 6: a plaintext record, level fatal; 48 is unknown_ca, 44 certificate_revoked.
+        let record: [UInt8] = [21, 3, 3, 0, 2, 2, alert]
+        let error = #expect(throws: GantryError.self) {
+            try record.withUnsafeBytes { try client.receive($0) }
+            _ = try client.advanceHandshake()
+        }
+        #expect(error?.code == .tls)
+        #expect(error?.message.contains("pair") == false)
+    }
+
     @Test func exportedKeysAreSharedAndFresh() throws {
         let pair = try connected()
         let key = try pair.client.exportKeyingMaterial(label: "EXPORTER-GANTRY-PAIR-V1", count: 32)

@@ -35,7 +35,9 @@ import Testing
         #expect([.tls, .protocolError].contains(outcome.error?.code))
         #expect(outcome.peer == nil)
         #expect(!outcome.output.contains("hello from gantry"))
-        #expect(outcome.output.contains("alert"), "\(outcome.output)")
+        // What openssl still writes when we have closed may cost it our alert (EPIPE, or a reset).
+        let isCut = kind == .large && outcome.output.contains("errno")
+        #expect(outcome.output.contains("alert") || isCut, "\(outcome.output)")
     }
 
     @Test(arguments: [Certificates.Kind.ed25519, .p256, .expired, .future])

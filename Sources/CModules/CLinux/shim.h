@@ -10,3 +10,7 @@
 
 // Declared only under _GNU_SOURCE.
 int pthread_setname_np(pthread_t thread, const char *name);
+
+// prctl is variadic, which Swift does not import.
+static inline int CLinux_get_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }
+static inline int CLinux_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, (long)value, 0L, 0L, 0L); }

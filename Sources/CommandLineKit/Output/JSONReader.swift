@@ -8,6 +8,7 @@ extension JSONValue {
     /// - Throws: `invalidArgument` with the place (a byte from 0 on). Never with the text, which may be secret.
     package init(reading text: some Sequence<UInt8>) throws(GantryError) {
         var reader = JSONReader(Array(text))
+        defer { reader.wipe() }
         self = try reader.document()
     }
 }
@@ -17,7 +18,7 @@ struct JSONReader {
     /// Arrays and objects inside each other.
     static let maximumDepth = 16
 
-    private let bytes: [UInt8]
+    private var bytes: [UInt8]
     private var position = 0
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -28,6 +29,9 @@ struct JSONReader {
         guard next == nil else { throw failure("more text after the value") }
         return value
     }
+
+    /// The text may hold a pairing code.
+    mutating func wipe() { SecretText.wipe(&bytes) }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -143,6 +147,10 @@ struct JSONReader {
     private mutating func string() throws(GantryError) -> String {
         position += 1
         var result: [UInt8] = []
+        // What grows leaves copies behind.
+        let end = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) ?? position
+        result.reserveCapacity(end - position)
+        defer { SecretText.wipe(&result) }
         while let byte = next {
             position += 1
             switch byte {

@@ -30,7 +30,8 @@ package enum JSONValue: Sendable, Hashable {
         return result
     }
 
-    private func write(to result: inout String) {
+    /// As `text`, behind what is there.
+    package func write(to result: inout String) {
         switch self {
         case .null: result += "null"
         case .bool(let value): result += value ? "true" : "false"

@@ -41,7 +41,9 @@ package struct DevicesCommand {
             let device = try keeper.pairedDevice(named: arguments.positional(0) ?? "")
             let new = arguments.positional(1) ?? ""
             try keeper.renamePairedDevice(device.keyID, to: new)
-            say("renamed", device.displayedName, to: new, json: json)
+            // As it was stored: without what cannot be shown, and cut.
+            let kept = try keeper.pairedDevices.first { $0.keyID == device.keyID }?.displayedName
+            say("renamed", device.displayedName, to: kept ?? DisplayName(new).text, json: json)
         default:
             show(try keeper.pairedDevices.filter { $0.kind == kind }, json: json)
         }

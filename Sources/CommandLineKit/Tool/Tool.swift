@@ -11,7 +11,8 @@ package enum Tool {
     ) -> ExitStatus {
         StandardStreams.fillClosed()
         SignalWatch.ignoreBrokenPipes()
-        var wantsJSON = false
+        // A program that asked for JSON gets it for a wrong command line as well.
+        var wantsJSON = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
         do throws(GantryError) {
             let parser = CommandLineParser(root, version: GantryVersion.text)
             switch try parser.parseProcessArguments(width: TerminalSize.current.columns) {
@@ -54,7 +55,9 @@ package enum Tool {
             if let cause = error.cause { fields.append(.init("cause", .string(cause))) }
             StandardStreams.writeOutput(JSONValue.object(fields).text + "\n")
         }
-        StandardStreams.writeError("\(tool): \(error.description)\n")
+        // Names of files may hold what moves the cursor.
+        let lines = error.description.split(separator: "\n").map { TextCells.printable(String($0)) }
+        StandardStreams.writeError("\(tool): \(lines.joined(separator: "\n"))\n")
         return status
     }
 }

@@ -16,6 +16,13 @@ package enum Bitrate {
         return "\(bitsPerSecond)"
     }
 
+    /// For people: `6 Mbit/s`, `800 kbit/s`, `0 bit/s`.
+    package static func rate(_ bitsPerSecond: Int) -> String {
+        let short = text(bitsPerSecond)
+        guard let unit = short.last, unit.isLetter else { return "\(short) bit/s" }
+        return "\(short.dropLast()) \(unit)bit/s"
+    }
+
     private static func scaled(_ value: Int, _ unit: Int) -> String {
         let tenths = value / (unit / 10)
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"

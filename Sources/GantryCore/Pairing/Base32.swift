@@ -4,6 +4,12 @@ package enum Base32 {
 
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
+        append(bytes, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// As `encode`, into memory of the caller.
+    package static func append(_ bytes: some Sequence<UInt8>, to text: inout [UInt8]) {
         var bits: UInt32 = 0
         var count = 0
         for byte in bytes {
@@ -16,13 +22,14 @@ package enum Base32 {
             bits &= 0xff
         }
         if count > 0 { text.append(alphabet[Int(bits << UInt32(5 - count) & 31)]) }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil for a foreign character, an impossible length, or left-over bits that are not zero (so that each value has
     /// exactly one text).
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
+        // What grows leaves its beginning behind in memory, and this may be a secret.
+        bytes.reserveCapacity(text.utf8.count * 5 / 8 + 1)
         var bits: UInt32 = 0
         var count = 0
         for character in text.utf8 {

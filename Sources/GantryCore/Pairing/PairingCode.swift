@@ -32,10 +32,15 @@ package struct PairingCode: Sendable, CustomStringConvertible {
     /// Without the secret.
     package var description: String { "pairing code of studio \(studio.short)" }
 
-    /// The text for the QR code. Contains the secret: never log it. Endpoints that do not fit are left out.
+    /// The text for the QR code. Contains the secret: never log it, and wipe it after use (`SecretText`). Endpoints that
+    /// do not fit are left out.
     package func text() -> String {
-        var text = "\(Self.prefix)\(Self.version)/\(studio)/"
-        text += (try? secret.withBytes { (bytes) throws(GantryError) in Base32.encode(bytes) }) ?? ""
+        var text: [UInt8] = []
+        // All of it at once: what grows leaves copies behind.
+        text.reserveCapacity(PairingLimits.codeLength)
+        defer { SecretText.wipe(&text) }
+        text += "\(Self.prefix)\(Self.version)/\(studio)/".utf8
+        _ = try? secret.withBytes { (bytes) throws(GantryError) in Base32.append(bytes, to: &text) }
         var options: [String] = []
         if let life { options.append("T\(life)") }
         if let name {
@@ -43,10 +48,10 @@ package struct PairingCode: Sendable, CustomStringConvertible {
             if !hint.isEmpty { options.append("N" + Base32.encode(Array(hint.utf8))) }
         }
         options += endpoints.map(Self.option)
-        for option in options where text.utf8.count + 1 + option.utf8.count <= PairingLimits.codeLength {
-            text += "/" + option
+        for option in options where text.count + 1 + option.utf8.count <= PairingLimits.codeLength {
+            text += "/\(option)".utf8
         }
-        return text
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func option(_ endpoint: PairingEndpoint) -> String {

@@ -20,8 +20,16 @@ package struct PairingFailure: RawRepresentable, Hashable, Sendable {
     package static let codeShared = Self(rawValue: 11)
 
     /// What a person reads, and a program tests.
-    package func error(cause: String? = nil) -> GantryError {
+    ///
+    /// - Parameter isOwn: this end has decided it; else the other one has told it.
+    package func error(cause: String? = nil, isOwn: Bool = false) -> GantryError {
         switch self {
+        case .declined where isOwn:
+            GantryError(
+                .pairingDeclined,
+                "Declined: nobody is paired. If the two numbers differed, somebody else has the code: run "
+                    + "`gantry-studio pair` again where only you see it.", cause: cause)
+        case .cancelled where isOwn: GantryError(.pairingCancelled, "The pairing was cancelled.", cause: cause)
         case .badCode:
             GantryError(
                 .pairingProof, "The code is not the one that the studio shows now. Scan the code on its screen again.",
@@ -45,7 +53,7 @@ package struct PairingFailure: RawRepresentable, Hashable, Sendable {
                 "No studio answered. Keep `gantry-studio pair` running, and put both machines on the same network.",
                 cause: cause)
         case .declined: GantryError(.pairingDeclined, "The pairing was declined at the other end.", cause: cause)
-        case .cancelled: GantryError(.pairingCancelled, "The pairing was cancelled.", cause: cause)
+        case .cancelled: GantryError(.pairingCancelled, "The pairing was cancelled at the other end.", cause: cause)
         case .timeout:
             GantryError(.pairingTimeout, "The pairing was not finished in time. Scan the code again.", cause: cause)
         case .storeError:

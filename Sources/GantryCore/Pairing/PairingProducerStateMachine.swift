@@ -49,6 +49,11 @@ package struct PairingProducerStateMachine: Sendable {
         if case .finished = state { true } else { false }
     }
 
+    /// Whether `connected` may come.
+    package var isWaiting: Bool {
+        if case .waiting = state { true } else { false }
+    }
+
     /// TLS is up with this peer.
     package mutating func connected(studio: KeyID, exporter: [UInt8]) -> [PairingAction] {
         guard case .waiting = state, studio == code.studio, exporter.count == PairingLimits.exporterSize else {

@@ -14,6 +14,7 @@ package struct PairingWindow: Sendable {
         case shared
     }
 
+    private let times: PairingTimes
     private let closes: MediaTimestamp
     /// Nil once the window is closed.
     private var secret: PairingSecret?
@@ -25,12 +26,13 @@ package struct PairingWindow: Sendable {
     private var firstAt = MediaTimestamp(microseconds: .min)
 
     /// Until when a second key raises the alarm; nil before the first has finished.
-    package var guardEnds: MediaTimestamp? { first == nil ? nil : firstAt + PairingLimits.grace }
+    package var guardEnds: MediaTimestamp? { first == nil ? nil : firstAt + times.grace }
 
-    package init(secret: PairingSecret, now: MediaTimestamp) {
+    package init(secret: PairingSecret, now: MediaTimestamp, times: PairingTimes = .standard) {
+        self.times = times
         self.secret = secret
         closes = now + PairingLimits.window
-        rotates = now + PairingLimits.rotation
+        rotates = now + times.rotation
     }
 
     /// The secret to show; nil once the window is closed.
@@ -57,9 +59,9 @@ package struct PairingWindow: Sendable {
 
     package mutating func rotated(to fresh: PairingSecret, now: MediaTimestamp) {
         previous = secret
-        previousEnds = now + PairingLimits.grace
+        previousEnds = now + times.grace
         secret = fresh
-        rotates = now + PairingLimits.rotation
+        rotates = now + times.rotation
     }
 
     /// The secrets that count now; none when the window is closed.
@@ -72,7 +74,7 @@ package struct PairingWindow: Sendable {
     /// A peer has proved a secret.
     mutating func proved(by key: KeyID, now: MediaTimestamp) -> Verdict {
         guard let first, first != key else { return .accepted }
-        guard now < firstAt + PairingLimits.grace else { return .used }
+        guard now < firstAt + times.grace else { return .used }
         isAlarmed = true
         return .alarm(first: first)
     }

@@ -1,5 +1,6 @@
 import CQREncode
 package import GantryCore
+import Glibc
 
 /// The modules of a QR code (ISO/IEC 18004), without quiet zone. A value; the text inside may be a secret.
 package struct QRCode: Sendable {
@@ -27,6 +28,19 @@ package struct QRCode: Sendable {
             modules = [Bool](repeating: false, count: width * width)
         }
         QRcode_free(code)
+        Self.overwriteFreedBlocks(upTo: text.utf8.count)
+    }
+
+    /// libqrencode copies the text, in one piece or several, and frees the copies as they are. The allocator hands out
+    /// first what was freed last on this thread: so blocks of these sizes are taken, overwritten and given back.
+    private static func overwriteFreedBlocks(upTo size: Int) {
+        // Sizes come in steps of 16, 8 of which are the allocator's own (malloc.c of glibc).
+        for size in stride(from: 24, through: size + 16, by: 16) {
+            // More than a thread keeps for itself of one size: 7.
+            let blocks = (0..<16).compactMap { _ in malloc(size) }
+            for block in blocks { explicit_bzero(block, size) }
+            for block in blocks { free(block) }
+        }
     }
 
     /// True for a dark module. What lies outside is the quiet zone: light.

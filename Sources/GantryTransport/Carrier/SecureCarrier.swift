@@ -262,7 +262,9 @@ extension SecureCarrier {
         switch transfer {
         case .wouldBlock: return true
         case .endOfFile:
-            throw GantryError(.peerLost, "The other end closed the connection without a goodbye.")
+            throw GantryError(
+                .peerLost,
+                "The other end closed the connection without a goodbye. Look whether it still runs, and try again.")
         case .bytes(let count):
             try engine.receive(UnsafeRawBufferPointer(rebasing: incoming[..<count]))
             return try advance(handler)

@@ -40,7 +40,7 @@ package final class Discovery: Sendable {
     /// Looks for services until `ServiceBrowse.stop` or `stop`.
     ///
     /// - Parameter changed: called on the discovery thread with all that is there now, sorted by name, after each change.
-    ///   At most 64 services are kept, and only those that have an address.
+    ///   At most 64 services are kept, those of many machines before many of one, and only those that have an address.
     package func browse(
         _ type: ServiceType, changed: @escaping @Sendable ([DiscoveredService]) -> Void
     ) -> ServiceBrowse {

@@ -96,11 +96,13 @@ final class Search {
         }
     }
 
-    fileprivate func disappeared(_ key: ServiceTable.Key) {
-        guard let resolution = resolutions.removeValue(forKey: key) else { return }
-        resolution.end()
-        table.remove(key)
-        isDirty = true
+    fileprivate func disappeared(_ key: ServiceTable.Key, client: OpaquePointer) {
+        let next = table.remove(key)
+        if let resolution = resolutions.removeValue(forKey: key) {
+            resolution.end()
+            isDirty = true
+        }
+        if let next { appeared(next, client: client) }
     }
 
     fileprivate func failed(_ code: CInt) {
@@ -127,5 +129,5 @@ private func browserChanged(
     let key = ServiceTable.Key(
         interface: interface, networkProtocol: networkProtocol, name: bytes(name), domain: bytes(domain))
     if event == AVAHI_BROWSER_NEW { search.appeared(key, client: client) }
-    if event == AVAHI_BROWSER_REMOVE { search.disappeared(key) }
+    if event == AVAHI_BROWSER_REMOVE { search.disappeared(key, client: client) }
 }

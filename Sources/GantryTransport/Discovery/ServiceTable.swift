@@ -28,10 +28,13 @@ struct ServiceTable {
 
     /// Entries, and so resolvers, of one browse.
     static let maximumEntries = 256
+    /// Answers that wait for room: as many as the daemon itself keeps (cache-entries-max of avahi-daemon.conf(5)).
+    static let maximumLeftOut = 4096
     static let maximumServices = 64
     static let maximumEndpoints = 16
 
     private var entries: [Key: Entry] = [:]
+    private var leftOut: Set<Key> = []
     private var count = 0
 
     enum Addition { case added, known, full }
@@ -39,7 +42,11 @@ struct ServiceTable {
     /// Room for an answer that is still to be resolved.
     mutating func add(_ key: Key, name: String) -> Addition {
         if entries[key] != nil { return .known }
-        if entries.count >= Self.maximumEntries { return .full }
+        if entries.count >= Self.maximumEntries {
+            if leftOut.count < Self.maximumLeftOut { leftOut.insert(key) }
+            return .full
+        }
+        leftOut.remove(key)
         count &+= 1
         entries[key] = Entry(name: name, arrival: count)
         return .added
@@ -56,10 +63,21 @@ struct ServiceTable {
         entries[key] = entry
     }
 
-    mutating func remove(_ key: Key) { entries[key] = nil }
-    mutating func removeAll() { entries.removeAll() }
+    /// An answer is gone. Returns one that there was no room for, to be added now: any, so that whoever floods the
+    /// network cannot choose which.
+    mutating func remove(_ key: Key) -> Key? {
+        leftOut.remove(key)
+        guard entries.removeValue(forKey: key) != nil else { return nil }
+        return leftOut.popFirst()
+    }
 
-    /// All services that have an address, sorted by name. Those that came first keep their place when there are too many.
+    mutating func removeAll() {
+        entries.removeAll()
+        leftOut.removeAll()
+    }
+
+    /// All services that have an address, sorted by name. When there are too many, each machine keeps its first, then its
+    /// second, and so on: one that claims to be hundreds does not displace the others.
     func services(_ type: ServiceType) -> [DiscoveredService] {
         let resolved = entries.values.filter { $0.address != nil }
         let services = Dictionary(grouping: resolved, by: \.name).map { name, entries in
@@ -70,7 +88,8 @@ struct ServiceTable {
                     text: entries.max { $0.age < $1.age }?.text ?? [:])
             )
         }
-        return services.sorted { $0.arrival < $1.arrival }.prefix(Self.maximumServices).map(\.service)
+        return services.sorted { $0.arrival < $1.arrival }.map(\.service)
+            .inTurn { $0.endpoints.first?.host ?? "" }.prefix(Self.maximumServices)
             .sorted { $0.name < $1.name }
     }
 

@@ -7,6 +7,9 @@ import Glibc
 package final class DialRace: @unchecked Sendable {  // `waiting`, `known` and `isComplete` are guarded by `lock`.
     /// Connections that may be in the making at one time; the others wait for their turn.
     package static let maximumAttempts = 64
+    /// How long an address that does not answer may keep others waiting: a second packet after the first (RFC 6298
+    /// section 2.1) and its answer. Without this, whoever advertises addresses where nobody is would hold all places.
+    static let turn = MediaDuration.milliseconds(1500)
     /// Addresses that are remembered; more are not tried.
     package static let maximumAddresses = 512
 
@@ -14,6 +17,7 @@ package final class DialRace: @unchecked Sendable {  // `waiting`, `known` and `
         let endpoint: Endpoint
         let socket: FileDescriptor
         let address: SocketAddress
+        let began: MediaTimestamp
         let deadline: MediaTimestamp
     }
 
@@ -62,7 +66,7 @@ package final class DialRace: @unchecked Sendable {  // `waiting`, `known` and `
     /// until `outcome` returns false.
     ///
     /// - Parameters:
-    ///   - limit: how long one address may take.
+    ///   - limit: how long one address may take; 1.5 s where others have to wait for it.
     ///   - outcome: called on this thread, once for each address.
     ///   - everySecond: called on this thread too, for what the owner does by the clock.
     package func run(
@@ -76,11 +80,13 @@ package final class DialRace: @unchecked Sendable {  // `waiting`, `known` and `
             let isOver = lock.withLock { isComplete && waiting.isEmpty } && attempts.isEmpty
             if isOver { return }
             everySecond(now)
-            let next = min(attempts.map(\.deadline).min() ?? deadline, min(deadline, now + .seconds(1)))
+            let next = min(nextExpiry ?? deadline, min(deadline, now + .seconds(1)))
             let ready = wait(until: next, cancel: cancel)
             if ready.isCancelled { return }
-            for index in ready.attempts.reversed() {
-                let attempt = attempts.remove(at: index)
+            // In the order in which they began.
+            let done = ready.attempts.map { attempts[$0] }
+            for index in ready.attempts.reversed() { attempts.remove(at: index) }
+            for attempt in done {
                 guard outcome(attempt.endpoint, finish(attempt)) else { return }
             }
             guard expire(now: MonotonicClock.now(), outcome) else { return }
@@ -91,13 +97,13 @@ package final class DialRace: @unchecked Sendable {  // `waiting`, `known` and `
     private func begin(now: MediaTimestamp, limit: MediaDuration, _ outcome: (Endpoint, Outcome) -> Bool) -> Bool {
         while attempts.count < Self.maximumAttempts {
             guard let endpoint = lock.withLock({ waiting.isEmpty ? nil : waiting.removeFirst() }) else { return true }
-            guard begin(endpoint, until: now + limit, outcome) else { return false }
+            guard begin(endpoint, now, limit, outcome) else { return false }
         }
         return true
     }
 
     private func begin(
-        _ endpoint: Endpoint, until deadline: MediaTimestamp, _ outcome: (Endpoint, Outcome) -> Bool
+        _ endpoint: Endpoint, _ now: MediaTimestamp, _ limit: MediaDuration, _ outcome: (Endpoint, Outcome) -> Bool
     ) -> Bool {
         let addresses: [SocketAddress]
         do throws(GantryError) {
@@ -108,7 +114,8 @@ package final class DialRace: @unchecked Sendable {  // `waiting`, `known` and `
         for address in addresses {
             do throws(GantryError) {
                 let socket = try TCPDialer.begin(address, of: endpoint)
-                attempts.append(Attempt(endpoint: endpoint, socket: socket, address: address, deadline: deadline))
+                attempts.append(
+                    Attempt(endpoint: endpoint, socket: socket, address: address, began: now, deadline: now + limit))
             } catch {
                 guard outcome(endpoint, .failed(error)) else { return false }
             }
@@ -138,8 +145,23 @@ package final class DialRace: @unchecked Sendable {  // `waiting`, `known` and `
         }
     }
 
+    /// With others waiting, when the oldest attempt has had its turn; else when one is too late.
+    private var nextExpiry: MediaTimestamp? {
+        let othersWait = lock.withLock { !waiting.isEmpty }
+        return attempts.map { othersWait ? min($0.deadline, $0.began + Self.turn) : $0.deadline }.min()
+    }
+
     private func expire(now: MediaTimestamp, _ outcome: (Endpoint, Outcome) -> Bool) -> Bool {
-        for index in attempts.indices.reversed() where now >= attempts[index].deadline {
+        var wanted = lock.withLock { waiting.count }
+        var index = 0
+        // In the order in which they began.
+        while index < attempts.count {
+            let givesWay = wanted > 0 && now >= attempts[index].began + Self.turn
+            guard givesWay || now >= attempts[index].deadline else {
+                index += 1
+                continue
+            }
+            wanted -= 1
             let attempt = attempts.remove(at: index)
             guard outcome(attempt.endpoint, .failed(TCPDialer.noAnswer(attempt.endpoint))) else { return false }
         }

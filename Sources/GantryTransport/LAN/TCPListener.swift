@@ -91,8 +91,8 @@ package final class TCPListener: @unchecked Sendable {  // `thread` is set once 
                 return descriptor
             })
             guard let address else {
-                // Out of descriptors: the connection stays in the backlog. Do not spin on it.
-                if errno == EMFILE || errno == ENFILE {
+                // Out of descriptors or memory: the connection stays in the backlog. Do not spin on it.
+                if errno != EAGAIN && errno != EINTR && errno != ECONNABORTED {
                     MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(50))
                 }
                 continue

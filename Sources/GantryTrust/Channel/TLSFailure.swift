@@ -17,7 +17,7 @@ enum TLSFailure {
             if text == nil { text = OpenSSLErrors.text(error) }
         }
         if let refusal { return own(refusal, role) }
-        if let alert { return peers(alert, role, text) }
+        if let alert { return peers(alert, role, moment, text) }
         if let reason, isForeign(reason) { return notAPeer(cause: text) }
         if reason == SSL_R_NO_APPLICATION_PROTOCOL { return otherVersion(cause: text) }
         switch moment {
@@ -55,12 +55,18 @@ enum TLSFailure {
     }
 
     /// Numbers: RFC 8446 section 6.
-    private static func peers(_ alert: CInt, _ role: TLSEngine.Role, _ text: String?) -> GantryError {
-        switch alert {
-        case SSL_AD_UNKNOWN_CA:
+    ///
+    /// A server looks at our certificate when our handshake is complete, and its own key is proved by then: what comes
+    /// earlier about us as a client comes from anybody.
+    private static func peers(
+        _ alert: CInt, _ role: TLSEngine.Role, _ moment: Moment, _ text: String?
+    ) -> GantryError {
+        let isFromAnybody = role == .client && moment == .handshake
+        return switch alert {
+        case SSL_AD_UNKNOWN_CA where !isFromAnybody:
             GantryError(
                 .notPaired, "The other device does not know this one. Pair them again: \(remedy(role))", cause: text)
-        case SSL_AD_CERTIFICATE_REVOKED:
+        case SSL_AD_CERTIFICATE_REVOKED where !isFromAnybody:
             GantryError(
                 .unpairedByPeer, "The other device has removed this one. Pair them again: \(remedy(role))", cause: text)
         case SSL_AD_NO_APPLICATION_PROTOCOL: otherVersion(cause: text)

@@ -7,8 +7,10 @@ enum DeviceSearch {
     private static let mostListed = 5
 
     static func find(_ text: String, in devices: [PairedDevice]) throws(GantryError) -> PairedDevice {
-        if let found = try single(text, devices.filter { $0.displayedName == text }) { return found }
-        if let found = try single(text, devices.filter { $0.name == text }) { return found }
+        // As the store keeps names: a longer one that somebody has given is found by what was typed.
+        let name = PeerName.isBlank(text) ? text : PeerName.cleaned(text)
+        if let found = try single(text, devices.filter { $0.displayedName == name }) { return found }
+        if let found = try single(text, devices.filter { $0.name == name }) { return found }
         let prefix = text.uppercased()
         if prefix.utf8.count >= shortestPrefix,
             let found = try single(text, devices.filter { $0.keyID.description.hasPrefix(prefix) })

@@ -168,7 +168,7 @@ package final class DeviceStore: @unchecked Sendable {  // `file` and `ownChange
     }
 
     /// Printable ASCII of at most 300 characters: a host name has 253 at most (RFC 1035), a port 5.
-    private static func cleanedAddress(_ address: String) -> String {
+    static func cleanedAddress(_ address: String) -> String {
         String(
             String.UnicodeScalarView(
                 address.unicodeScalars.lazy.filter { (0x21...0x7e).contains($0.value) }.prefix(300)))

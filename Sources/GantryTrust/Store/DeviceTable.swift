@@ -94,7 +94,9 @@ enum DeviceTable {
         return PairedDevice(
             keyID: keyID, publicKeyInfo: info, kind: kind, name: PeerName.cleaned(row.optionalText(3) ?? ""),
             alias: row.optionalText(4).map(PeerName.cleaned), via: via, confirmed: row.integer(6) != 0, state: state,
-            pairedAt: row.integer(8), lastSeen: row.optionalInteger(9), lastAddress: row.optionalText(10))
+            pairedAt: row.integer(8), lastSeen: row.optionalInteger(9),
+            // Whoever has written it.
+            lastAddress: row.optionalText(10).map(DeviceStore.cleanedAddress))
     }
 
     private static func value(_ row: SQLiteRow, _ column: Int32) -> Int? { Int(exactly: row.integer(column)) }

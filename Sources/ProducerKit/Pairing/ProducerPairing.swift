@@ -21,6 +21,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     private let state = Condition()
     private var machine: PairingProducerStateMachine
     private var outcome: Result<PairedDevice, GantryError>?
+    /// Cancelled, or declined, at this end.
+    private var isEndedHere = false
     private var admission = AdmissionControl(
         maximumUnproven: PairingLimits.sockets, maximumPerHost: PairingLimits.socketsPerAddress,
         maximumPerSecond: PairingLimits.acceptsPerSecond)
@@ -64,12 +66,24 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
 
     /// Any thread.
     func cancel() {
-        perform(state.withLock { machine.cancelled() })
+        endHere { $0.cancelled() }
         ending.signal()
     }
 
     /// Any thread: what a person says to the comparison number.
-    func confirm(_ isSame: Bool) { perform(state.withLock { machine.confirmed(isSame) }) }
+    func confirm(_ isSame: Bool) {
+        if !isSame { return endHere { $0.confirmed(false) } }
+        act { machine.confirmed(true) }
+    }
+
+    private func endHere(_ event: (inout PairingProducerStateMachine) -> [PairingAction]) {
+        act {
+            let wasFinished = machine.isFinished
+            let actions = event(&machine)
+            if !wasFinished && machine.isFinished { isEndedHere = true }
+            return actions
+        }
+    }
 
     // MARK: Being found
 
@@ -104,13 +118,16 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     private func dialUntilDecided() -> Result<PairedDevice, GantryError> {
         while true {
             let now = MonotonicClock.now()
-            perform(state.withLock { machine.timeAdvanced(now: now) })
+            act { machine.timeAdvanced(now: now) }
             let (done, deadline, isBusy) = state.withLock { (outcome, machine.nextDeadline, active != nil) }
             if let done { return done }
             guard let deadline else { return decided() }
             if !isBusy { dial(until: deadline) }
-            // The studio may not listen yet, or a connection is being used: again in a moment.
-            let next = code.endpoints.isEmpty ? deadline : min(deadline, MonotonicClock.now() + Self.pause)
+            // The studio may not listen yet, or a connection is being used: again in a moment. So it is after the
+            // deadline, while the store is written.
+            let soon = MonotonicClock.now() + Self.pause
+            let wanted = code.endpoints.isEmpty ? deadline : min(deadline, soon)
+            let next = wanted > MonotonicClock.now() ? wanted : soon
             state.withLock {
                 while outcome == nil, state.wait(until: next) {}
             }
@@ -189,22 +206,23 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     func established(_ peer: CarrierPeer, on connection: ProducerPairingConnection) {
         let actions = state.withLock { () -> [PairingAction]? in
             admission.settled(connection.id)
-            guard active == nil else { return nil }
+            // The machine may still be with a connection that has gone: the studio is being stored.
+            guard active == nil, machine.isWaiting else { return nil }
             active = connection
             return machine.connected(studio: peer.keyID, exporter: peer.exporter)
         }
         // The studio came twice, by its own dialling and by ours: one is enough.
         guard let actions else { return connection.carrier.close(afterSending: false) }
         report(.studioAnswered)
-        perform(actions)
+        perform(actions, on: connection)
     }
 
     func received(_ message: ControlMessage, on connection: ProducerPairingConnection) {
-        perform(state.withLock { active === connection ? machine.received(message) : [] })
+        act { active === connection ? machine.received(message) : [] }
     }
 
     func deadline(now: MediaTimestamp) -> MediaTimestamp? {
-        perform(state.withLock { machine.timeAdvanced(now: now) })
+        act { machine.timeAdvanced(now: now) }
         return state.withLock { machine.nextDeadline }
     }
 
@@ -219,11 +237,17 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             }
             return machine.connectionClosed()
         }
-        perform(actions)
+        perform(actions, on: connection)
     }
 
-    private func perform(_ actions: [PairingAction]) {
-        let connection = state.withLock { active }
+    /// What the state machine decides, and the connection that it decides about, are taken at one moment: the connection
+    /// may be gone, or another one in its place, when it is carried out.
+    private func act(_ event: () -> [PairingAction]) {
+        let (actions, connection) = state.withLock { (event(), active) }
+        perform(actions, on: connection)
+    }
+
+    private func perform(_ actions: [PairingAction], on connection: ProducerPairingConnection?) {
         for action in actions {
             switch action {
             case .send(let message): connection?.carrier.send(message)
@@ -231,31 +255,39 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             case .scheduleDeadline, .revoke: break
             case .showComparison(let number, let needsAnswer):
                 report(.comparison(number, needsAnswer: needsAnswer))
-            case .store(let peer): save(peer, connection?.peer)
+            case .store(let peer): save(peer, connection)
             case .unstore(let keyID): takeBack(keyID)
             case .close: connection?.carrier.close()
             case .finish(.paired): finishSaved()
-            case .finish(.failed(let reason)): finish(.failure(reason.error()))
+            case .finish(.failed(let reason)):
+                finish(.failure(reason.error(isOwn: state.withLock { isEndedHere })))
             }
         }
     }
 
     // MARK: The store
 
-    private func save(_ peer: PairedPeer, _ connection: CarrierPeer?) {
-        guard let connection else { return }
+    private func save(_ peer: PairedPeer, _ connection: ProducerPairingConnection?) {
         do throws(GantryError) {
+            guard let key = connection?.peer?.publicKeyInfo else {
+                throw GantryError(.general, "The studio showed no key. Pair again.")
+            }
             let earlier = try store.device(keyID: peer.keyID)
             let device = try store.save(
                 PairedDevice(
-                    keyID: peer.keyID, publicKeyInfo: connection.publicKeyInfo, kind: .studio,
+                    keyID: peer.keyID, publicKeyInfo: key, kind: .studio,
                     name: peer.name.text, confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: nil))
-            state.withLock { saved = (device, earlier) }
-            perform(state.withLock { machine.stored(true) })
+            let actions = state.withLock { () -> [PairingAction] in
+                saved = (device, earlier)
+                let actions = machine.stored(true)
+                // Gone meanwhile: its studio will not say any more that it has stored us.
+                return active === connection ? actions : machine.connectionClosed()
+            }
+            perform(actions, on: connection)
         } catch {
             // Its own words say more than the reason on the wire.
             finish(.failure(error))
-            perform(state.withLock { machine.stored(false) })
+            perform(state.withLock { machine.stored(false) }, on: connection)
         }
     }
 

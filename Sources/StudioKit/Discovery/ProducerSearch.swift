@@ -37,12 +37,11 @@ final class ProducerSearch: Sendable {
         try discovery.start()
         let keyID = target.keyID
         _ = discovery.browse(.producer) { services in
-            for service in services {
-                guard let record = ProducerRecord(text: service.text), keyID.map(record.claims) ?? true else {
-                    continue
-                }
-                race.add(Array(service.endpoints.prefix(Self.addressesOfOne)))
+            let claimants = services.filter { service in
+                guard let record = ProducerRecord(text: service.text) else { return false }
+                return keyID.map(record.claims) ?? true
             }
+            race.add(claimants.endpointsInTurn(ofEach: Self.addressesOfOne))
         }
     }
 

@@ -18,8 +18,10 @@ final class PairingSearch: @unchecked Sendable {  // What varies is guarded by `
     }
 
     private static let dialLimit = MediaDuration.seconds(5)
-    /// Before an address that did not lead to a pairing is dialled again, as long as it is advertised.
+    /// Before an address that did not lead to a pairing is dialled again, as long as it is advertised: doubled with each
+    /// time, so that addresses of a rogue neither take the genuine one's place nor are kept busy by us.
     private static let pause = MediaDuration.seconds(1)
+    private static let longestPause = MediaDuration.seconds(8)
     /// A producer has a few interfaces; a rogue may claim any number.
     private static let addressesOfOne = 6
 
@@ -31,6 +33,8 @@ final class PairingSearch: @unchecked Sendable {  // What varies is guarded by `
     private let lock = Lock()
     private var services: [DiscoveredService] = []
     private var retries: [(endpoint: Endpoint, time: MediaTimestamp)] = []
+    /// The pause after the next failure. At most as many as there are addresses to dial.
+    private var pauses: [Endpoint: MediaDuration] = [:]
     private var thread: NamedThread?
 
     /// - Parameter deadline: nothing is dialled after it.
@@ -59,10 +63,23 @@ final class PairingSearch: @unchecked Sendable {  // What varies is guarded by `
     }
 
     /// The code has changed.
-    func codeChanged() { dialMatches() }
+    func codeChanged() {
+        lock.withLock { pauses = [:] }
+        dialMatches()
+    }
 
     /// A connection to this address is over, and nobody has paired on it.
     func ended(_ endpoint: Endpoint) {
+        lock.withLock {
+            let pause = pauses[endpoint] ?? Self.pause
+            if pauses.count >= DialRace.maximumAddresses { pauses = [:] }
+            pauses[endpoint] = min(pause + pause, Self.longestPause)
+            retries.append((endpoint, MonotonicClock.now() + pause))
+        }
+    }
+
+    /// There was no room for a connection to this address.
+    func postponed(_ endpoint: Endpoint) {
         lock.withLock { retries.append((endpoint, MonotonicClock.now() + Self.pause)) }
     }
 
@@ -73,10 +90,10 @@ final class PairingSearch: @unchecked Sendable {  // What varies is guarded by `
 
     private func dialMatches() {
         let wanted = callbacks.rendezvous()
-        for service in lock.withLock({ services }) {
-            guard let r = service.text["r"], wanted.contains(r.uppercased()) else { continue }
-            race.add(Array(service.endpoints.prefix(Self.addressesOfOne)))
+        let matches = lock.withLock { services }.filter { service in
+            service.text["r"].map { wanted.contains($0.uppercased()) } ?? false
         }
+        race.add(matches.endpointsInTurn(ofEach: Self.addressesOfOne))
     }
 
     private func run() {

@@ -18,6 +18,8 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         /// Six digits that must be the same at the producer. With `needsAnswer`, pairing waits for
         /// `StudioPairing.confirm`.
         case comparison(String, needsAnswer: Bool)
+        /// The number of the last `comparison` needs no answer any more: its attempt has ended.
+        case comparisonEnded
         /// Somebody tried and failed; the window stays open. Told eight times at most.
         case attemptFailed(GantryError)
         /// A producer that is paired already is on this network: it can be received at once. Its name is safe to print.
@@ -28,7 +30,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         case alarm(GantryError)
     }
 
-    /// Connections that we dialled and that have not proved the secret yet.
+    /// Connections that we dialled and that have not proved the secret yet; of one machine as few as may come from it.
     private static let maximumDialled = 32
     private static let mostFailuresTold = 8
     /// With more characters the QR code does not fit into 80 x 24 (version 5 at level M, alphanumeric: 122).
@@ -58,6 +60,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     private var farewell: NamedThread?
     private var nextID: UInt64 = 0
     private var outcome: Result<PairedDevice, GantryError>?
+    private var kept: (any Sendable)?
     /// Two keys knew the secret: no record of this window may stay.
     private var isAlarmed = false
     private var isClosed = false
@@ -66,7 +69,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     init(
         _ context: StudioSession.Context, addresses: [[UInt8]], port: UInt16, duration: MediaDuration,
-        asksForConfirmation: Bool
+        asksForConfirmation: Bool, times: PairingTimes
     ) throws(GantryError) {
         self.context = context
         self.asksForConfirmation = asksForConfirmation
@@ -75,7 +78,7 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
         endpoints = addresses.compactMap { PairingEndpoint(address: $0, port: listener.port) }
         let now = MonotonicClock.now()
         ends = now + min(duration, PairingLimits.window)
-        window = PairingWindow(secret: try Self.freshSecret(), now: now)
+        window = PairingWindow(secret: try Self.freshSecret(), now: now, times: times)
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
@@ -102,9 +105,14 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
                 studio: context.identity.keyID, secret: secret, endpoints: endpoints, name: name, life: max(1, life)
             ).text()
         }
-        let full = text(context.name)
-        return full.utf8.count <= Self.longestWithName ? full : text(nil)
+        var full = text(context.name)
+        if full.utf8.count <= Self.longestWithName { return full }
+        SecretText.wipe(&full)
+        return text(nil)
     }
+
+    /// Holds `object` for as long as this window has secrets.
+    package func keepUntilClosed(_ object: any Sendable) { state.withLock { kept = object } }
 
     /// When the window closes by itself, on `CLOCK_MONOTONIC`.
     public var deadline: MediaTimestamp { ends }
@@ -113,16 +121,20 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
     public var alarm: GantryError? { state.withLock { isAlarmed } ? PairingFailure.codeShared.error() : nil }
 
     /// The answer to `Event.comparison`: whether the producer shows the same digits.
-    public func confirm(_ isSame: Bool) {
+    ///
+    /// - Parameter number: the digits that were compared. An answer to another question than the one that is open (its
+    ///   producer may have gone, and another one may be asked about by now) does nothing.
+    public func confirm(_ isSame: Bool, number: String) {
         let connection = state.withLock { () -> StudioPairingConnection? in
-            questions.isEmpty ? nil : connections[questions.removeFirst().id]
+            questions.first?.number == number ? connections[questions.removeFirst().id] : nil
         }
-        connection?.confirm(isSame)
+        guard let connection else { return }
+        connection.confirm(isSame)
         askNext()
     }
 
     /// Closes the window; `run` throws `pairingCancelled`.
-    public func cancel() { finish(.failure(PairingFailure.cancelled.error())) }
+    public func cancel() { finish(.failure(PairingFailure.cancelled.error(isOwn: true))) }
 
     /// Ends the guard that follows a success, and waits until everything is closed. Any number of times.
     public func close() {
@@ -228,6 +240,7 @@ extension StudioPairing {
             return self.farewell
         }
         farewell?.join()
+        state.withLock { kept = nil }
         continuation.finish()
     }
 }
@@ -279,14 +292,17 @@ extension StudioPairing {
 
     private func dialled(_ link: SocketLink, _ endpoint: Endpoint) {
         let id = state.withLock { () -> UInt64? in
-            guard dialled.values.count(where: { !$0.isProven }) < Self.maximumDialled else { return nil }
+            let unproven = dialled.values.filter { !$0.isProven }
+            guard unproven.count < Self.maximumDialled,
+                unproven.count(where: { $0.endpoint.host == endpoint.host }) < PairingLimits.socketsPerAddress
+            else { return nil }
             nextID &+= 1
             dialled[nextID] = (endpoint, false)
             return nextID
         }
         if let id { return start(link, id: id) }
         link.close()
-        state.withLock { search }?.ended(endpoint)
+        state.withLock { search }?.postponed(endpoint)
     }
 
     private func start(_ link: SocketLink, id: UInt64) {
@@ -368,6 +384,7 @@ extension StudioPairing {
     /// Nil when the peer was saved, else why not.
     func save(_ peer: PairedPeer, _ connection: CarrierPeer) -> PairingFailure? {
         do throws(GantryError) {
+            let earlier = try context.store.device(keyID: peer.keyID)
             let address = peer.streamPort.flatMap { port in
                 Endpoint(text: connection.address).map { Endpoint(host: $0.host, port: port).description }
             }
@@ -375,12 +392,24 @@ extension StudioPairing {
                 PairedDevice(
                     keyID: peer.keyID, publicKeyInfo: connection.publicKeyInfo, kind: .producer, name: peer.name.text,
                     confirmed: peer.isConfirmed, pairedAt: WallClock.now(), lastAddress: address))
-            guard !state.withLock({ isAlarmed }) else {
-                _ = try context.store.remove(keyID: peer.keyID, now: WallClock.now())
-                return .codeShared
+            let refusal = state.withLock { () -> PairingFailure? in
+                if isAlarmed { return .codeShared }
+                switch outcome {
+                case nil: outcome = .success(device)
+                case .success: break
+                case .failure: return .cancelled
+                }
+                state.broadcast()
+                return nil
             }
-            finish(.success(device))
-            return nil
+            guard let refusal else { return nil }
+            // Alarmed, cancelled or too late while it was written: `run` says that nobody is paired, so that nobody is.
+            if let earlier, refusal == .cancelled {
+                _ = try context.store.save(earlier)
+            } else {
+                _ = try context.store.remove(keyID: peer.keyID, now: WallClock.now())
+            }
+            return refusal
         } catch {
             finish(.failure(error))
             return .storeError
@@ -395,12 +424,14 @@ extension StudioPairing {
             let endpoint = dialled.removeValue(forKey: id)?.endpoint
             connections[id] = nil
             admission.settled(id)
-            let isTold = failure != nil && failuresTold < Self.mostFailuresTold
+            // Once the window is decided, whoever is still there only learns that; it is no attempt that failed.
+            let isTold = failure != nil && outcome == nil && failuresTold < Self.mostFailuresTold
             if isTold { failuresTold += 1 }
             return (endpoint, self.search, isTold, isAsked)
         }
         if let endpoint { search?.ended(endpoint) }
-        if isAsked { askNext() }
+        if isAsked { continuation.yield(.comparisonEnded) }
         if isTold, let failure { continuation.yield(.attemptFailed(failure)) }
+        if isAsked { askNext() }
     }
 }

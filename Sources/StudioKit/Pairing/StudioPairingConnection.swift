@@ -4,7 +4,7 @@ import GantryTransport
 
 /// One producer that has dialled in during a pairing window.
 final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
-    // `machine` is guarded by `lock`; the rest: I/O thread only.
+    // `machine` and `isDeclinedHere` are guarded by `lock`; the rest: I/O thread only.
     private let pairing: StudioPairing
     let carrier: SecureCarrier
     private let id: UInt64
@@ -13,6 +13,7 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
     private let lock = Lock()
     private var machine: PairingStudioStateMachine?
     private var failure: GantryError?
+    private var isDeclinedHere = false
 
     init(pairing: StudioPairing, carrier: SecureCarrier, id: UInt64) {
         self.pairing = pairing
@@ -65,7 +66,13 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
     }
 
     /// Any thread.
-    func confirm(_ isSame: Bool) { perform(lock.withLock { machine?.confirmed(isSame) }) }
+    func confirm(_ isSame: Bool) {
+        perform(
+            lock.withLock {
+                isDeclinedHere = !isSame
+                return machine?.confirmed(isSame)
+            })
+    }
 
     private func perform(_ actions: [PairingAction]?) {
         for action in actions ?? [] {
@@ -82,7 +89,7 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
             case .revoke(let keyID): pairing.revoke(keyID)
             case .close: carrier.close()
             case .finish(.paired): break
-            case .finish(.failed(let reason)): failure = reason.error()
+            case .finish(.failed(let reason)): failure = reason.error(isOwn: lock.withLock { isDeclinedHere })
             }
         }
     }

@@ -9,14 +9,17 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are gua
     private let store: DeviceStore
     /// The key that must answer; nil: any that is paired.
     private let expected: KeyID?
+    /// Of the target, for people.
+    private let name: String
     /// Trusted whatever the store says.
     private let trusts: KeyID?
     private let lock = Lock()
     private var keyID: KeyID?
     private var refusal: GantryError?
 
-    init(store: DeviceStore, expected: KeyID?, trusts: KeyID? = nil) {
+    init(store: DeviceStore, expected: KeyID?, name: String, trusts: KeyID? = nil) {
         self.trusts = trusts
+        self.name = name
         self.store = store
         self.expected = expected
     }
@@ -25,19 +28,21 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are gua
         let decision = keyID == trusts ? .trusted : store.trust(of: keyID)
         lock.withLock {
             self.keyID = keyID
-            if decision != .trusted {
+            if let expected, expected != keyID {
+                refusal = GantryError(
+                    .wrongPeer,
+                    "What answers as \(name) has another key than the device that was paired, and was told nothing. If that "
+                        + "device was set up anew, pair again: `gantry-studio pair` here, `gantry-producer pair` there. If "
+                        + "not, somebody in this network imitates it.")
+            } else if decision != .trusted {
                 refusal = GantryError(
                     .notPaired,
                     "The producer that answers there is not paired with this studio. Run `gantry-studio pair` here and "
                         + "`gantry-producer pair` there.")
-            } else if let expected, expected != keyID {
-                refusal = GantryError(
-                    .wrongPeer,
-                    "Another device answers at that address than the one you named. Check the address with "
-                        + "`gantry-studio devices list`, or give HOST:PORT.")
             }
         }
-        return lock.withLock { refusal } == nil ? decision : .unknown
+        // One that was removed here is told so, in whatever way it was met.
+        return decision == .revoked || lock.withLock { refusal } == nil ? decision : .unknown
     }
 
     /// Why we refused the peer; nil when we did not.

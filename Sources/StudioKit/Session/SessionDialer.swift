@@ -68,7 +68,11 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
         }
         for other in others { other.abort() }
         for other in others { other.join() }
-        if let winner { return winner }
+        if let winner {
+            // Cancelled between its claim and the moment when the session knew of it: nobody else closes it.
+            if isCancelled { winner.close() }
+            return winner
+        }
         if isCancelled { return nil }
         throw notFound(failure)
     }
@@ -111,7 +115,13 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
                 candidates[ObjectIdentifier(connection)] = connection
                 return true
             }
-            if isWanted { try connection.start() }
+            guard isWanted else { return }
+            do throws(GantryError) {
+                try connection.start()
+            } catch {
+                state.withLock { candidates[ObjectIdentifier(connection)] = nil }
+                throw error
+            }
         } catch {
             failed(error, at: endpoint.description)
         }

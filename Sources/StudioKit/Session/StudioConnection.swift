@@ -41,7 +41,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         self.session = session
         self.dialer = dialer
         let verdict = PeerVerdict(
-            store: session.context.store, expected: session.target.keyID, trusts: session.context.trusts)
+            store: session.context.store, expected: session.target.keyID, name: session.target.name,
+            trusts: session.context.trusts)
         self.verdict = verdict
         carrier = try SecureCarrier(
             link: link, identity: session.context.identity,
@@ -95,7 +96,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     /// The producer has been removed here, by this process or another one.
     private func closeRemoved() {
-        lock.withLock { isRemoved = true }
+        // After the end it was the producer that removed us, and we it.
+        lock.withLock { if end == nil { isRemoved = true } }
         close(.unpaired)
     }
 

@@ -22,8 +22,8 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
 
     private static let keptLimit = 32
     private static let instructions = [
-        "On the camera's machine: gantry-producer pair --camera auto",
-        "Or paste the text that this shows: gantry-studio pair --text",
+        "On the producer's machine: gantry-producer pair --camera auto",
+        "Without a camera: gantry-studio pair --text, pasted into gantry-producer pair",
         "Ctrl-C cancels.",
     ]
 
@@ -67,10 +67,14 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
             note("\(name) is paired already: gantry-studio receive \(ShellWord.quoted(name))")
         case .discoveryUnavailable(let error):
             if json { return emit("discoveryUnavailable", [.init("message", .string(error.description))]) }
-            note("\(error)")
+            note("Only the address in the code leads here. \(error)")
         // `PairCommand` ends with it.
         case .alarm: break
         case .comparison(let number, let needsAnswer): compare(number, needsAnswer: needsAnswer, pairing)
+        case .comparisonEnded:
+            question.takeBack()
+            if json { return emit("comparisonEnded", []) }
+            screen?.unhide()
         case .attemptFailed(let error):
             if json { return emit("attemptFailed", [.init("message", .string(error.description))]) }
             screen?.unhide()
@@ -99,16 +103,22 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
 
     // MARK: Events
 
+    /// - Parameter text: wiped at the end.
     private func show(code text: String, life: Int) throws(GantryError) {
+        var text = text
+        defer { SecretText.wipe(&text) }
         let code = try QRCode(text)
         try pictures.write(code)
         if json {
             var fields: [JSONValue.Member] = [.init("lifeSeconds", .integer(Int64(life)))]
             if asText { fields.append(.init("code", .string(text))) }
-            return emit("code", fields)
+            emit("code", fields)
+            return
         }
         if asText {
-            StandardStreams.writeOutput(text + "\n")
+            var line = text + "\n"
+            StandardStreams.writeOutput(line)
+            SecretText.wipe(&line)
             return StandardStreams.writeError("The code is good for \(life) s.\n")
         }
         guard let screen else {
@@ -134,12 +144,12 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
             try question.ask(
                 number, before: { [screen] in screen?.hide() },
                 answered: { [screen] isSame in
-                    pairing.confirm(isSame)
+                    pairing.confirm(isSame, number: number)
                     // After "yes" all is said, unless the attempt fails.
                     if !isSame { screen?.unhide() }
                 })
         } catch {
-            pairing.confirm(false)
+            pairing.confirm(false, number: number)
             note("The question could not be asked: \(error)")
         }
     }
@@ -164,6 +174,12 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
     }
 
     private func emit(_ event: String, _ fields: [JSONValue.Member]) {
-        StandardStreams.writeOutput(JSONValue.object([.init("event", .string(event))] + fields).text + "\n")
+        var line = ""
+        // The code may be in it: what grows leaves copies behind.
+        line.reserveCapacity(1024)
+        JSONValue.object([.init("event", .string(event))] + fields).write(to: &line)
+        line += "\n"
+        StandardStreams.writeOutput(line)
+        SecretText.wipe(&line)
     }
 }

@@ -19,11 +19,27 @@ final class CodePictures: @unchecked Sendable {  // `written` and `isRemoved` ar
     private var written: Set<Written> = []
     private var isRemoved = false
 
-    /// - Throws: what writing there would throw.
-    init(png: String?, svg: String?) throws(GantryError) {
+    /// - Parameters:
+    ///   - png: a path, or "-" for standard output.
+    ///   - svg: as `png`.
+    ///   - usesStandardOutput: text goes there.
+    /// - Throws: `invalidArgument`, and what writing there would throw.
+    init(png: String?, svg: String?, usesStandardOutput: Bool) throws(GantryError) {
+        let onStandardOutput = [png, svg].count { $0 == "-" }
+        guard onStandardOutput == 0 || (onStandardOutput == 1 && !usesStandardOutput) else {
+            throw GantryError(
+                .invalidArgument, "Only one thing fits on standard output: --json, --text, --png - or --svg -.")
+        }
+        guard onStandardOutput == 0 || !StandardStreams.isOutputTerminal else {
+            throw GantryError(
+                .invalidArgument, "A picture does not go to a terminal. Name a file, or send it into a pipe.")
+        }
         self.png = png
         self.svg = svg
-        for path in [png, svg].compactMap({ $0 }) { try OutputPath.check(path, overwrite: true) }
+        for path in [png, svg].compactMap({ $0 }) {
+            try OutputPath.check(path, overwrite: true)
+            try Self.checkOwner(path)
+        }
         // From the first byte on, the part files included: only the owner may read what this process writes.
         umask(0o077)
     }
@@ -37,6 +53,7 @@ final class CodePictures: @unchecked Sendable {  // `written` and `isRemoved` ar
     func write(_ code: QRCode) throws(GantryError) {
         try lock.withLock { () throws(GantryError) in
             guard !isRemoved else { return }
+            for path in [png, svg].compactMap({ $0 }) { try Self.checkOwner(path) }
             if let png {
                 try QRImage.writePNG(code, to: png)
                 note(png)
@@ -55,6 +72,18 @@ final class CodePictures: @unchecked Sendable {  // `written` and `isRemoved` ar
             for file in written where Self.look(at: file.path) == file { unlink(file.path) }
             written = []
         }
+    }
+
+    /// A pipe that somebody else has put there (in a folder for all, such as /tmp) would hand him the code. Files are
+    /// replaced, not written to; what is open already (/dev/stdout under sudo) is the user's choice.
+    private static func checkOwner(_ path: String) throws(GantryError) {
+        var status = stat()
+        guard path != "-", !path.hasPrefix("/dev/"), !path.hasPrefix("/proc/"), stat(path, &status) == 0,
+            status.st_mode & S_IFMT == S_IFIFO, status.st_uid != geteuid(), status.st_uid != 0
+        else { return }
+        throw GantryError(
+            .outputNotWritable,
+            "\(path) belongs to another user, who could read the code. Choose a file in a folder of your own.")
     }
 
     private func note(_ path: String) {

@@ -39,10 +39,14 @@ final class CodeWindow: Sendable {
         let asksForConfirmation = arguments.has("confirm")
         // Not only when a producer is waiting for the answer.
         if asksForConfirmation { try YesNoPrompt.check(withoutTerminal: ComparisonQuestion.withoutTerminal) }
-        let pictures = try CodePictures(png: arguments.string("png"), svg: arguments.string("svg"))
+        let dumpGuard = CoreDumpGuard()
+        let pictures = try CodePictures(
+            png: arguments.string("png"), svg: arguments.string("svg"),
+            usesStandardOutput: arguments.has("json") || arguments.has("text"))
         pairing = try controller.beginPairing(
             address: arguments.string("address"), port: try arguments.port("port", allowsAny: true) ?? 0,
             duration: duration, asksForConfirmation: asksForConfirmation)
+        pairing.keepUntilClosed(dumpGuard)
         display = try CodeDisplay(
             json: arguments.has("json"), asText: arguments.has("text"), pictures: pictures,
             windowEnds: pairing.deadline)
@@ -75,6 +79,23 @@ final class CodeWindow: Sendable {
         if let alarm = pairing.alarm { throw alarm }
     }
 
+    /// Ends the window for a paired producer, once it has let us in: its advert may be anybody's, and would close every
+    /// window otherwise.
+    private func take(_ name: String) {
+        do throws(GantryError) {
+            _ = try NamedThread("studio-check") { [controller, pairing, found] in
+                do throws(GantryError) {
+                    try controller.checkConnection(to: try controller.pairedDevice(named: name), searches: true)
+                    if found.push(name) { pairing.cancel() }
+                } catch {
+                    Log.info("\(name) is advertised and cannot be received: \(error)")
+                }
+            }
+        } catch {
+            Log.warning("\(error)")
+        }
+    }
+
     /// Runs `body` while the window's events are shown, and returns when the last one is.
     private func showEvents<Value: Sendable>(
         during body: () throws(GantryError) -> Value
@@ -82,7 +103,7 @@ final class CodeWindow: Sendable {
         let isShown = BoundedQueue<Void>(capacity: 1)
         let showing = Task.detached { [self] in
             for await event in pairing.events {
-                if takesPaired, case .pairedProducerFound(let name) = event { tryPaired(name) }
+                if takesPaired, case .pairedProducerFound(let name) = event { take(name) }
                 display.show(event, of: pairing)
             }
             isShown.push(())
@@ -92,15 +113,5 @@ final class CodeWindow: Sendable {
         showing.cancel()
         _ = isShown.pop(until: MonotonicClock.now() + .seconds(1))
         return result
-    }
-
-    /// The window ends when the producer has proved its key: anybody can announce its name.
-    private func tryPaired(_ name: String) {
-        _ = try? NamedThread("paired") { [self] in
-            guard let device = try? controller.pairedDevice(named: name),
-                (try? controller.checkConnection(to: device)) != nil
-            else { return }
-            if found.push(name) { pairing.cancel() }
-        }
     }
 }

@@ -61,6 +61,17 @@ final class ComparisonQuestion: @unchecked Sendable {  // `asked` and `isClosed`
         lock.withLock { new.thread = thread }
     }
 
+    /// Takes the open question back, when there is one. Returns when the terminal is free.
+    func takeBack() {
+        let (open, thread) = lock.withLock { () -> (Asked?, NamedThread?) in
+            guard let asked, asked.isOpen else { return (nil, nil) }
+            asked.isOpen = false
+            return (asked, asked.thread)
+        }
+        open?.cancellation.signal()
+        thread?.join()
+    }
+
     /// Takes the open question back; none is asked any more. Any number of times.
     func close() {
         let asked = lock.withLock { () -> Asked? in

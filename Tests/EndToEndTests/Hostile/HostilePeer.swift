@@ -15,14 +15,18 @@ final class HostilePeer {
     /// Bytes of TLS that may still be written before the connection is cut; nil: any number.
     private var budget: Int?
     private(set) var written = 0
+    private var decoder = FrameDecoder(phase: .pairing)
+    private var receiver = ControlReceiver()
+    private var messages: [ControlMessage] = []
 
     init(
         _ role: TLSEngine.Role, over link: SocketLink, identity: Identity,
-        alpn: String = WireLimits.sessionProtocolName, cutAfter budget: Int? = nil
+        alpn: String = WireLimits.sessionProtocolName, cutAfter budget: Int? = nil,
+        verdict: TrustDecision = .trusted
     ) throws {
         self.link = link
         self.budget = budget
-        engine = try TLSEngine(role: role, identity: identity, alpn: alpn) { _ in .trusted }
+        engine = try TLSEngine(role: role, identity: identity, alpn: alpn) { _ in verdict }
     }
 
     deinit { link.close() }
@@ -62,11 +66,17 @@ final class HostilePeer {
 
     /// Until TLS stands.
     func handshake() throws {
-        while try !engine.advanceHandshake() {
+        do {
+            while try !engine.advanceHandshake() {
+                try flush()
+                try takeCiphertext(wait: 5000)
+            }
             try flush()
-            try takeCiphertext(wait: 5000)
+        } catch {
+            // The alert that says why.
+            try? flush()
+            throw error
         }
-        try flush()
     }
 
     /// Waits for room at most that many milliseconds, then the peer is taken to be gone.
@@ -92,8 +102,34 @@ final class HostilePeer {
             while case .bytes(let count) = try buffer.withUnsafeMutableBytes({ try engine.readPlaintext(into: $0) }) {
                 received += buffer.prefix(count)
             }
-        } while try takeCiphertext(wait: received.isEmpty ? wait : 0)
+        } while try more(after: received, wait: wait)
         return received
+    }
+
+    /// The end is for the next call, where something has come before it.
+    private func more(after received: [UInt8], wait: CInt) throws -> Bool {
+        if received.isEmpty { return try takeCiphertext(wait: wait) }
+        return (try? takeCiphertext(wait: 0)) ?? false
+    }
+
+    /// The next message, of a connection on which `receive` is not used.
+    func nextMessage(within limit: Int64 = 5000) throws -> ControlMessage {
+        let end = MonotonicClock.now() + .milliseconds(limit)
+        while messages.isEmpty {
+            guard MonotonicClock.now() < end else { throw Gone() }
+            let bytes = try receive(wait: 100)
+            try bytes.withUnsafeBytes { bytes in
+                try decoder.consume(bytes) { chunk throws(GantryError) in
+                    try receiver.consume(chunk) { message, _ in messages.append(message) }
+                }
+            }
+        }
+        return messages.removeFirst()
+    }
+
+    /// What both ends of a pairing on this connection have in common.
+    func pairingExporter() throws -> [UInt8] {
+        try engine.exportKeyingMaterial(label: PairingLimits.exporterLabel, count: PairingLimits.exporterSize)
     }
 
     /// Whether the other end closes the connection within that many milliseconds.

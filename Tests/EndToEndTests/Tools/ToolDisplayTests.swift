@@ -49,6 +49,22 @@ extension EndToEnd {
             return text
         }
 
+        /// In a folder for all anybody may have put a pipe there: it would get the code.
+        @Test(.enabled(if: geteuid() == 0, "gives a file away"), arguments: ["png", "svg"])
+        func aPipeOfSomebodyElseGetsNoCode(kind: String) async throws {
+            let stage = try ToolStage()
+            let pipe = stage.file("code.\(kind)")
+            try #require(mkfifo(pipe, 0o666) == 0 && chown(pipe, 12345, 12345) == 0)
+            let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            defer { close(reader) }
+            let end = try await stage.studio(
+                ["pair", "--address", "127.0.0.1", "--duration", "1s", "--\(kind)", pipe], json: false
+            ).end()
+            expectFailure(end, status: 4, saying: ["belongs to another user", pipe])
+            var byte: UInt8 = 0
+            #expect(read(reader, &byte, 1) <= 0)
+        }
+
         @Test func theCodeFollowsTheSizeOfTheTerminal() async throws {
             let stage = try ToolStage()
             let shell = try await Self.start(stage, columns: 50, rows: 12)
@@ -171,11 +187,13 @@ extension EndToEnd {
             let end = try await producer.end()
             #expect((end.errorText + end.outputText).contains(number), "\(end.errorText)")
             #expect((end.status == 0) == isSame, "\(end.errorText)")
+            #expect(end.errorText.contains("declined at the other end") == !isSame, "\(end.errorText)")
             if isSame {
                 #expect(try await Self.expectEnd(shell, status: 0).contains("Paired with Camera"))
             } else {
                 // The window stays open, and the same code is there again.
-                try await shell.wait(text: "An attempt failed", alternate: true)
+                let screen = try await shell.wait(text: "An attempt failed", alternate: true)
+                #expect(!screen.text.contains("other end"), "It was this one.")
                 #expect(try await Self.code(shell) == code)
                 shell.type("\u{03}")
                 try await Self.expectEnd(shell, status: 7)
@@ -189,8 +207,25 @@ extension EndToEnd {
             let producer = try stage.producer(["pair", "-", "--port", stage.port], json: false, input: .text(code))
             try await shell.wait(for: "the question") { !$0.isAlternate && $0.text.contains("[y/N]") }
             shell.type("\u{03}")
-            try await Self.expectEnd(shell, status: 7)
-            #expect(try await producer.end().status != 0)
+            let text = try await Self.expectEnd(shell, status: 7)
+            #expect(!text.contains("An attempt failed"), "Who cancels has not failed: \(text)")
+            let end = try await producer.end()
+            #expect(end.status == 7 && end.errorText.contains("cancelled at the other end"), "\(end.errorText)")
+        }
+
+        @Test func aQuestionEndsWithItsAttempt() async throws {
+            let stage = try ToolStage()
+            let shell = try await Self.start(stage, "--confirm")
+            let code = try await Self.code(shell)
+            let producer = try stage.producer(["pair", "-", "--port", stage.port], json: false, input: .text(code))
+            try await shell.wait(for: "the question") { !$0.isAlternate && $0.text.contains("[y/N]") }
+            producer.signal(SIGINT)
+            #expect(try await producer.end().errorText.contains("The pairing was cancelled.\n"))
+            try await shell.wait(text: "cancelled at the other end", alternate: true)
+            shell.type("\u{03}")
+            let text = try await Self.expectEnd(shell, status: 7)
+            // Lines of their own, behind a question that nobody has to answer any more.
+            #expect(text.contains(/\[y\/N\] *\n/) && text.contains("\nAn attempt failed"), "\(text)")
         }
 
         @Test(arguments: [[], ["--json"]])
@@ -207,6 +242,16 @@ extension EndToEnd {
         }
 
         // MARK: Without drawing
+
+        @Test(arguments: ["receive --ts -", "receive --y4m -", "receive --snapshot -", "pair --png -", "pair --svg -"])
+        func bytesDoNotGoToATerminal(_ command: String) async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let shell = try ShellOnTerminal(columns: 100, rows: 40)
+            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            shell.type("gantry-studio --state-dir \(stage.file("studio")) \(command); echo status=$?; stty -a\n")
+            try await Self.expectEnd(shell, status: 2)
+        }
 
         @Test func textGoesToOutputAndItsLifeToErrors() async throws {
             let stage = try ToolStage()

@@ -75,6 +75,23 @@ extension EndToEnd {
             expectFailure(nameless, status: 2, saying: ["--name", "that can be seen"])
         }
 
+        @Test func aWrongCommandLineIsToldInJSONToo() async throws {
+            let stage = try ToolStage()
+            let state = try await stage.studio(["pair", "--no-such-option"]).end()
+            expectFailure(state, status: 2, saying: ["--no-such-option"], isJSON: true)
+            #expect(state.event("error")?["status"] as? Int == 2, "\(state.outputText)")
+        }
+
+        @Test func onlyOneThingGoesToStandardOutput() async throws {
+            let stage = try ToolStage()
+            for options in [["--png", "-", "--text"], ["--svg", "-", "--png", "-"], ["--svg", "-", "--json"]] {
+                let state = try await stage.studio(
+                    ["pair", "--address", "127.0.0.1", "--duration", "1s"] + options, json: false
+                ).end()
+                expectFailure(state, status: 2, saying: ["standard output"], isJSON: options.contains("--json"))
+            }
+        }
+
         @Test func aPictureWithoutACodeIsToldSo() async throws {
             let stage = try ToolStage()
             let path = stage.file("grey.png")
@@ -116,6 +133,12 @@ extension EndToEnd {
             let json = try await stage.studio(["devices", "list"]).end()
             #expect(json.outputText.contains("Stage left"))
             _ = try await Oracle.check(["jq", "-e", "."], input: json.output)
+            // What is told is what was kept.
+            let long = try await stage.studio(
+                ["devices", "rename", "Stage left", String(repeating: "x", count: 70)], json: false
+            ).end()
+            #expect(long.outputText.hasSuffix(" to \(String(repeating: "x", count: 32))\n"), "\(long.outputText)")
+            _ = try await stage.studio(["devices", "rename", String(repeating: "x", count: 70), "Stage left"]).end()
             #expect(try await stage.studio(["devices", "remove", "Stage left"], json: false).end().status == 0)
             #expect(try await !stage.studio(["devices", "list"]).end().outputText.contains("Stage left"))
             let unknown = try await stage.studio(["devices", "remove", "Nobody"], json: false).end()

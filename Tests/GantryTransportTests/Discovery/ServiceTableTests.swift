@@ -35,7 +35,7 @@ import Testing
                     // The newest one.
                     text: ["from": "10.0.0.1"])
             ])
-        table.remove(key("Camera", interface: 2, networkProtocol: 0))
+        _ = table.remove(key("Camera", interface: 2, networkProtocol: 0))
         #expect(table.services(.producer).first?.endpoints.map(\.host) == ["10.0.0.1", "fd00::1", "fe80::1%eth0"])
         table.removeAll()
         #expect(table.services(.producer).isEmpty)
@@ -62,7 +62,7 @@ import Testing
         table.resolve(key(composed), address: address("10.0.0.1"), text: [:])
         table.resolve(key(decomposed), address: address("10.0.0.2"), text: [:])
         #expect(table.services(.producer).count == 1)
-        table.remove(key(decomposed))
+        _ = table.remove(key(decomposed))
         #expect(table.services(.producer).first?.endpoints.map(\.host) == ["10.0.0.1"])
     }
 
@@ -86,7 +86,68 @@ import Testing
         #expect(services.last?.name == "z first")
         #expect(services.last?.endpoints.count == 16)
         #expect(services.map(\.name) == services.map(\.name).sorted())
-        table.remove(key("a0"))
+        // Who found no room gets the first that there is.
+        #expect(table.remove(key("a0")) == key("one more"))
         #expect(table.add(key("one more"), name: "one more") == .added)
+        #expect(table.remove(key("a1")) == nil)
+    }
+
+    /// A flood that ends: everybody who was left out meanwhile is found, unless he has gone himself.
+    @Test func whoWasLeftOutGetsHisPlaceLater() {
+        var table = ServiceTable()
+        for number in 0..<256 { _ = table.add(key("rogue \(number)"), name: "rogue") }
+        for name in ["genuine", "second", "gone"] {
+            #expect(table.add(key(name), name: name) == .full)
+            #expect(table.add(key(name), name: name) == .full)
+        }
+        #expect(table.remove(key("gone")) == nil)
+        var found: Set<ServiceTable.Key> = []
+        for number in 0..<256 {
+            guard let next = table.remove(key("rogue \(number)")) else { continue }
+            found.insert(next)
+            #expect(table.add(next, name: "found") == .added)
+        }
+        #expect(found == [key("genuine"), key("second")])
+    }
+
+    @Test func whoIsLeftOutIsBoundedAsWell() {
+        var table = ServiceTable()
+        for number in 0..<10_000 { _ = table.add(key("rogue \(number)"), name: "rogue") }
+        var found = 0
+        for number in 0..<10_000 {
+            guard let next = table.remove(key("rogue \(number)")) else { continue }
+            _ = table.add(next, name: "rogue")
+            found += 1
+        }
+        #expect(found <= ServiceTable.maximumLeftOut)
+    }
+
+    /// One machine that claims to be many does not displace the others, whoever came first.
+    @Test func eachMachineKeepsAPlace() {
+        var table = ServiceTable()
+        for number in 0..<100 {
+            _ = table.add(key("rogue \(number)"), name: "rogue \(number)")
+            table.resolve(key("rogue \(number)"), address: address("10.0.0.66", port: UInt16(1000 + number)), text: [:])
+        }
+        _ = table.add(key("z genuine"), name: "z genuine")
+        table.resolve(key("z genuine"), address: address("10.0.0.1"), text: [:])
+        let services = table.services(.producer)
+        #expect(services.count == ServiceTable.maximumServices)
+        #expect(services.last?.name == "z genuine")
+        #expect(services.endpointsInTurn(ofEach: 8).prefix(2).map(\.host) == ["10.0.0.66", "10.0.0.1"])
+    }
+
+    /// However many addresses some claim to have, the first of each comes before the second of any.
+    @Test func noServiceWaitsForAllAddressesOfAnother() {
+        func service(_ name: String, _ addresses: [String]) -> DiscoveredService {
+            DiscoveredService(
+                type: .producer, name: name, endpoints: addresses.map { Endpoint(host: $0, port: 1) }, text: [:])
+        }
+        let services = [
+            service("a", ["a1", "a2", "a3"]), service("b", []), service("c", ["c1"]), service("d", ["d1", "a1", "d3"]),
+        ]
+        let order = services.endpointsInTurn(ofEach: 2).map(\.host)
+        #expect(order == ["a1", "c1", "d1", "a2", "a1"])
+        #expect(services.endpointsInTurn(ofEach: 0).isEmpty)
     }
 }

@@ -78,7 +78,7 @@ enum CameraFailure {
     /// Which cameras there are.
     private static func present() -> String {
         let paths = devices()
-        if paths.isEmpty { return "This machine has no camera (no /dev/video*)." }
+        if paths.isEmpty { return "This machine has no camera (no /dev/video*): plug one in." }
         return "There are: \(paths.joined(separator: ", "))."
     }
 
