@@ -20,7 +20,8 @@ enum ProducerCommands {
         options: [
             Option(
                 "source", short: "s", value: "WHAT",
-                help: "test: moving test pattern with tone. FILE or URL: anything FFmpeg reads, in real time; a file "
+                help: "camera: the first camera, or its path, as /dev/video0; without sound. test: moving test pattern "
+                    + "with tone. FILE or URL: anything FFmpeg reads, in real time; a file "
                     + "begins when the first studio receives. -: YUV4MPEG2 on standard input. Default: test.",
                 group: "Source"),
             Option("loop", help: "Begin the file again at its end.", group: "Source"),
@@ -28,10 +29,15 @@ enum ProducerCommands {
                 "audio", value: "WHAT",
                 help: "auto: the source's own sound, a tone for the test pattern. off: none. Default: auto.",
                 group: "Source", allowed: ["auto", "off"]),
-            Option("size", value: "WxH", help: "Scale to this size. Default: as it comes.", group: "Picture"),
+            Option(
+                "size", value: "WxH",
+                help:
+                    "Scale to this size; a camera gives the nearest it has. Default: as it comes; of a camera 1280x720.",
+                group: "Picture"),
             Option(
                 "fps", value: "RATE",
-                help: "Frames a second of the test pattern; a file's frames beyond this rate are left out.",
+                help:
+                    "Frames a second of the test pattern, or wished for from a camera; a file's frames beyond this rate are left out.",
                 group: "Picture"),
             Option(
                 "bitrate", short: "b", value: "BITS",
@@ -48,6 +54,7 @@ enum ProducerCommands {
         positionals: [Positional("SOURCE", help: "The same as --source.", isRequired: false)],
         examples: [
             .init("gantry-producer run", "test pattern and tone, until Ctrl-C"),
+            .init("gantry-producer run camera", "what the first camera sees"),
             .init("gantry-producer run clip.mp4 --loop", "a file, again and again"),
             .init("ffmpeg -i in.mov -f yuv4mpegpipe - | gantry-producer run -s -", "frames of another program"),
         ])

@@ -25,7 +25,7 @@ struct RunCommand {
                 video: info.video.map {
                     .init(
                         frameRate: $0.frameRate, bitrate: bitrate, sourceName: input.label,
-                        sourceType: input.isFile ? .file : .custom)
+                        sourceType: input.type)
                 },
                 audio: info.audio == nil ? nil : .init(sourceName: input.label)))
         address = ControlAddress(

@@ -3,6 +3,7 @@ import GantryCore
 import GantryMedia
 import GantryPlatform
 import Glibc
+import ProducerKit
 
 /// The source that the command line asks for, opened.
 struct SourceFactory {
@@ -11,7 +12,7 @@ struct SourceFactory {
     let label: String
     /// A file waits for its first studio, so that nothing of it is missed.
     let waitsForStudio: Bool
-    let isFile: Bool
+    let type: ProducerConfiguration.SourceType
 
     /// - Throws: what is wrong with the source or with its options.
     init(_ arguments: ParsedArguments) throws(GantryError) {
@@ -31,7 +32,7 @@ struct SourceFactory {
                     audio: hasAudio))
             label = "test pattern"
             waitsForStudio = false
-            isFile = false
+            type = .custom
         case "-":
             for option in ["size", "fps", "loop"] where arguments.has(option) {
                 throw Self.useless("--\(option)", with: "standard input. Let the program that writes the frames do it")
@@ -45,7 +46,14 @@ struct SourceFactory {
             source = try Y4MSource(descriptor: STDIN_FILENO)
             label = "standard input"
             waitsForStudio = false
-            isFile = false
+            type = .custom
+        case "camera": (source, label) = try Self.camera(nil, arguments, size, rate)
+            waitsForStudio = false
+            type = .camera
+        case _ where what.hasPrefix("/dev/video") || what.hasPrefix("/dev/v4l/"):
+            (source, label) = try Self.camera(what, arguments, size, rate)
+            waitsForStudio = false
+            type = .camera
         default:
             let file = try MediaFileSource(
                 url: what,
@@ -55,8 +63,19 @@ struct SourceFactory {
             source = file
             label = Self.name(ofFile: what)
             waitsForStudio = !file.info.isLive
-            isFile = true
+            type = .file
         }
+    }
+
+    private static func camera(
+        _ path: String?, _ arguments: ParsedArguments, _ size: PixelSize?, _ rate: FrameRate?
+    ) throws(GantryError) -> (any MediaSource, String) {
+        if arguments.has("loop") { throw useless("--loop", with: "a camera, which has no end") }
+        var wish = CameraWish()
+        if let size { (wish.width, wish.height) = (size.width, size.height) }
+        if let rate { wish.frameRate = rate }
+        let source = try CameraSource(path: path, wish: wish)
+        return (source, source.name)
     }
 
     private static func useless(_ option: String, with what: String) -> GantryError {

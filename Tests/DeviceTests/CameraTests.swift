@@ -12,7 +12,15 @@ import Testing
         if: ProcessInfo.processInfo.environment["GANTRY_VM"] == "1",
         "needs devices that this machine may not have: run them in a virtual machine with scripts/vm --tests"))
 struct CameraTests {
-    private static let vivid = "/dev/video0"
+    /// Plugged in again, it may have another number.
+    private static var vivid: String {
+        let names = "/sys/class/video4linux"
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: names)) ?? []
+        let node = all.sorted().first { node in
+            (try? String(contentsOfFile: "\(names)/\(node)/name", encoding: .utf8))?.hasPrefix("vivid") == true
+        }
+        return "/dev/" + (node ?? "video0")
+    }
     private static let code =
         "GANTRY:1/ABCDEFGHIJKLM2345672ABCDEFGHIJKLM2345672ABCDEFGHIJKQ/QRSTUVWXYZ234QRSTUVWXYZ234"
 
@@ -148,12 +156,49 @@ struct CameraTests {
         process.waitUntilExit()
     }
 
+    /// Counts pictures, and does something at one of them.
+    private final class CountingSink: MediaSink, @unchecked Sendable {  // `at` is set in `init`.
+        let count = Watched(0)
+        private let at: (Int, @Sendable () -> Void)
+
+        init(at number: Int, _ body: @escaping @Sendable () -> Void) { at = (number, body) }
+
+        func video(_ picture: Picture) {
+            count.change { $0 += 1 }
+            if count.value == at.0 { at.1() }
+        }
+        func audio(_ block: AudioBlock) {}
+        func waitForRoom(until deadline: MediaTimestamp) -> Bool { true }
+    }
+
+    /// A driver that fails, and a camera that is unplugged and plugged in again while it is being used.
+    @Test(.timeLimit(.minutes(5)), arguments: ["inject_fatal_streaming_error", "unplug"])
+    func aCameraComesBackByItself(_ fault: String) async throws {
+        let source = try CameraSource(
+            path: Self.vivid, wish: CameraWish(width: 320, height: 180, frameRate: .fps30))
+        #expect(source.info.video?.width == 320)
+        let sink = CountingSink(at: 5) {
+            guard fault == "unplug" else { return Self.control(fault) }
+            let driver = "/sys/bus/platform/drivers/vivid"
+            try? "vivid.0".write(toFile: driver + "/unbind", atomically: false, encoding: .utf8)
+            try? "vivid.0".write(toFile: driver + "/bind", atomically: false, encoding: .utf8)
+        }
+        async let end = onThread { source.run(start: MonotonicClock.now(), sink: sink) }
+        #expect(try await sink.count.wait(.seconds(60)) { $0 >= 15 })
+        source.stop()
+        guard case .stopped = try await end else {
+            Issue.record("it ended by itself")
+            return
+        }
+    }
+
     /// The last one: unplugged as a USB camera is, and plugged in again.
     @Test(.timeLimit(.minutes(5))) func anUnpluggedCameraIsSaid() async throws {
         let driver = "/sys/bus/platform/drivers/vivid"
+        let path = Self.vivid
         let error = try await failure {
             _ = try await onThread {
-                let camera = try CameraCapture(device: Self.vivid, wish: CameraWish(width: 320, height: 180))
+                let camera = try CameraCapture(device: path, wish: CameraWish(width: 320, height: 180))
                 var count = 0
                 try camera.run(until: MonotonicClock.now() + .seconds(60)) { (_) throws(GantryError) in
                     count += 1
@@ -166,7 +211,7 @@ struct CameraTests {
         }
         #expect(error?.code == .sourceLost)
         #expect(error?.message.contains("unplugged") == true, "\(String(describing: error))")
-        let gone = try await failure { _ = try await scan(Self.vivid, seconds: 2, cancel: try EventDescriptor()) }
+        let gone = try await failure { _ = try await scan(path, seconds: 2, cancel: try EventDescriptor()) }
         #expect(gone?.code == .sourceNotFound)
         #expect(gone?.message.contains("/dev/video11") == true)
         try "vivid.0".write(toFile: driver + "/bind", atomically: false, encoding: .utf8)
