@@ -50,6 +50,8 @@ let package = Package(
         library("CZBar", pkgConfig: "zbar", apt: ["libzbar-dev"]),
         library("CAvahi", pkgConfig: "avahi-client", apt: ["libavahi-client-dev"]),
         library("CV4L2", apt: ["linux-libc-dev"]),
+        library("CALSA", pkgConfig: "alsa", apt: ["libasound2-dev"]),
+        library("CSampleRate", pkgConfig: "samplerate", apt: ["libsamplerate0-dev"]),
 
         // The direction of dependency is downwards only; the two kits never import each other.
         module("GantryCore"),
@@ -58,7 +60,11 @@ let package = Package(
         module("GantryTransport", ["GantryCore", "GantryPlatform", "GantryTrust", "CAvahi"]),
         module(
             "GantryMedia",
-            ["GantryCore", "GantryPlatform", "CX264", "COpus", "CLibAV", "CYUV", "CQREncode", "CZBar", "CV4L2"]),
+            [
+                "GantryCore", "GantryPlatform", "CX264", "COpus", "CLibAV", "CYUV", "CQREncode", "CZBar", "CV4L2",
+                "CALSA",
+                "CSampleRate",
+            ]),
         module("ProducerKit", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"]),
         module("StudioKit", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"]),
         module("CommandLineKit", ["GantryCore", "GantryPlatform"]),
@@ -83,8 +89,13 @@ let package = Package(
                 "ProducerKit", "StudioKit", "GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport",
                 "GantryMedia", "GantryTestSupport",
             ]),
-        // Real cameras, in a virtual machine: see scripts/vm.
-        tests("DeviceTests", ["GantryCore", "GantryPlatform", "GantryMedia", "GantryTestSupport"]),
+        // Real cameras, sound cards and screens, in a virtual machine: see scripts/vm.
+        tests(
+            "DeviceTests",
+            [
+                "ProducerKit", "StudioKit", "GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport",
+                "GantryMedia", "GantryTestSupport",
+            ]),
         // Several hosts in network namespaces: see scripts/lab.
         tests(
             "LabTests",

@@ -47,7 +47,8 @@ struct SourceFactory {
             label = "standard input"
             waitsForStudio = false
             type = .custom
-        case "camera": (source, label) = try Self.camera(nil, arguments, size, rate)
+        case "camera":
+            (source, label) = try Self.camera(nil, arguments, size, rate)
             waitsForStudio = false
             type = .camera
         case _ where what.hasPrefix("/dev/video") || what.hasPrefix("/dev/v4l/"):

@@ -1,12 +1,23 @@
 package import GantryCore
+package import GantryPlatform
 
 /// Where a source puts what it makes. Called from the source's own threads; nothing that is passed may be written to
 /// afterwards.
 package protocol MediaSink: AnyObject, Sendable {
     func video(_ picture: Picture)
-    /// Called from the same thread as `video`.
+    /// A picture that a device has coded itself, to be passed on as it is: an access unit of H.264 in Annex B form, or a
+    /// JPEG picture, with its stamps, `isKey`, and a sequence number that counts each (a gap is a loss).
+    ///
+    /// - Returns: true when a key frame is wanted: a source whose device can make one asks for it.
+    func coded(_ packet: MediaPacket) -> Bool
+    /// Called from any one thread, which need not be that of `video`.
     func audio(_ block: AudioBlock)
     /// Before `video`, by sources that can wait (files): true when a picture can be taken without displacing another.
     /// Returns at `deadline` at the latest.
     func waitForRoom(until deadline: MediaTimestamp) -> Bool
+}
+
+extension MediaSink {
+    /// For sinks whose sources never deliver coded pictures.
+    package func coded(_ packet: MediaPacket) -> Bool { false }
 }

@@ -51,7 +51,8 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `first`
         throw failure
             ?? GantryError(
                 .sourceNotFound,
-                "This machine has no camera (no /dev/video*). Plug one in, or send something else: gantry-producer run test")
+                "This machine has no camera (no /dev/video*). Plug one in, or send something else: gantry-producer run test"
+            )
     }
 
     package func run(start: MediaTimestamp, sink: some MediaSink) -> MediaSourceEnd {
