@@ -37,6 +37,9 @@ public struct ProducerConfiguration: Sendable {
         /// Shown to studios: "camera", a file's name.
         public var sourceName: String
         public var sourceType: SourceType
+        /// What the device codes itself, to be handed on as it is (`ProducerController.enqueue(coded:)`); SPS and PPS come
+        /// with its key frames. Nil: pictures come, and are encoded as H.264.
+        package var coded: VideoStreamFormat?
 
         public init(
             frameRate: FrameRate = .fps30, bitrate: Int? = nil, sourceName: String = "video",

@@ -1,6 +1,6 @@
 public import GantryCore
 package import GantryMedia
-import GantryPlatform
+package import GantryPlatform
 import GantryTransport
 import GantryTrust
 
@@ -141,12 +141,23 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         let time = captureTime ?? MonotonicClock.now()
         picture.captureTime = time
         picture.presentationTime = time
-        return server.enqueue(picture)
+        return server.enqueue(.picture(picture))
     }
 
     /// As `enqueueVideo(bgra:…)` for a picture in memory of ours, without a copy.
     @discardableResult
-    package func enqueue(_ picture: Picture) -> Bool { lock.withLock { server }?.enqueue(picture) ?? false }
+    package func enqueue(_ picture: Picture) -> Bool {
+        lock.withLock { server }?.enqueue(.picture(picture)) ?? false
+    }
+
+    /// Hands on what a device has coded, as `VideoSettings.coded` says. The packet is the producer's from now on.
+    ///
+    /// - Returns: true when the device shall make a key frame soon.
+    package func enqueue(coded packet: MediaPacket) -> Bool {
+        guard let server = lock.withLock({ server }) else { return false }
+        _ = server.enqueue(.coded(packet))
+        return server.takesKeyFrameRequest
+    }
 
     /// Sound of any length; becomes packets of 10 ms.
     package func enqueue(_ block: AudioBlock) { lock.withLock { server }?.enqueue(block) }

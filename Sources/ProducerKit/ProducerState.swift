@@ -31,8 +31,8 @@ public enum ProducerEvent: Sendable {
     case disconnected(ProducerPeer, GantryError?)
     /// Someone who is not paired, or not compatible, was turned away.
     case refused(address: String, GantryError)
-    /// Encoding began, or goes on with another size.
-    case videoFormat(width: Int, height: Int, bitrate: Int)
+    /// Encoding began, or goes on with another size; without a bitrate the device itself encodes.
+    case videoFormat(width: Int, height: Int, bitrate: Int?)
     /// Nothing is sent from now on; see `ProducerController.pause()`.
     case paused
     /// Media go on, with a key frame.

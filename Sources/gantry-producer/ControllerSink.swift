@@ -1,5 +1,6 @@
 import GantryCore
 import GantryMedia
+import GantryPlatform
 import ProducerKit
 
 /// Hands what a source makes to the producer.
@@ -9,6 +10,7 @@ final class ControllerSink: MediaSink {
     init(_ controller: ProducerController) { self.controller = controller }
 
     func video(_ picture: Picture) { controller.enqueue(picture) }
+    func coded(_ packet: MediaPacket) -> Bool { controller.enqueue(coded: packet) }
     func audio(_ block: AudioBlock) { controller.enqueue(block) }
     func waitForRoom(until deadline: MediaTimestamp) -> Bool { controller.waitForVideoRoom(until: deadline) }
 }

@@ -61,10 +61,12 @@ final class RunReport: Sendable {
                 "refused", "\(from) was refused: \(error)", [address(from), .init("error", .string(error.description))])
         case .videoFormat(let width, let height, let bitrate):
             say(
-                "format", "Encoding \(width)x\(height) at \(Bitrate.rate(bitrate)).",
+                "format",
+                bitrate.map { "Encoding \(width)x\(height) at \(Bitrate.rate($0))." }
+                    ?? "Passing on \(width)x\(height) as the camera codes it.",
                 [
                     .init("width", .integer(Int64(width))), .init("height", .integer(Int64(height))),
-                    .init("bitrate", .integer(Int64(bitrate))),
+                    .init("bitrate", bitrate.map { .integer(Int64($0)) } ?? .null),
                 ])
         case .paused: say("paused", "Paused. Go on with: gantry-producer resume", [])
         case .resumed: say("resumed", "Resumed.", [])

@@ -1,7 +1,7 @@
 /// Finds SPS and PPS in H.264 in Annex B form (ITU-T H.264 Annex B: units behind 00 00 01).
-enum ParameterSets {
+package enum ParameterSets {
     /// All of them, each behind a four-byte start code; empty unless there is at least one of both kinds.
-    static func extract(from bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    package static func extract(from bytes: UnsafeRawBufferPointer) -> [UInt8] {
         var sets: [UInt8] = []
         var hasSequence = false
         var hasPicture = false

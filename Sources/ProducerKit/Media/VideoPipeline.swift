@@ -4,14 +4,15 @@ import GantryPlatform
 import GantryTransport
 import Synchronization
 
-/// Takes the newest picture, encodes it once, and hands the access unit to every receiver.
+/// Takes the newest picture, encodes it once, and hands the access unit to every receiver. What a device has coded
+/// itself is handed on untouched.
 ///
 /// One thread, "video-encode", from `start` to `stop`. While nobody receives, pictures are let go and no encoder runs.
 final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by `lock`; encoder state: encoding thread.
     private let settings: ProducerConfiguration.VideoSettings
     private let pauseGate: PauseGate
     private let events: @Sendable (ProducerEvent) -> Void
-    private let slot = LatestSlot<Picture>()
+    private let slot = LatestSlot<VideoInput>()
     /// More than the queues of all connections hold together: a studio that takes nothing never starves the others.
     private let packets = ReusePool<MediaPacket>(
         capacity: ProducerServer.maximumSessions * SecureCarrier.videoQueueCapacity + 16
@@ -26,9 +27,12 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     private var format: (VideoStreamFormat, epoch: UInt16)?
     private var counters = ProducerStatistics()
     private var encodeTimes = PercentileWindow(capacity: 512)
+    /// A device is asked for key frames no more often than the encoder.
+    private var nextDeviceKeyFrame = MediaTimestamp(microseconds: 0)
 
     // Encoding thread only.
     private var encoder: H264Encoder?
+    private var coded: CodedStream?
     private var gate = FrameGate()
     private var sequence: UInt32 = 0
     private var epoch: UInt16 = 0
@@ -42,6 +46,7 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         events: @escaping @Sendable (ProducerEvent) -> Void
     ) {
         self.settings = settings
+        coded = settings.coded.map { CodedStream($0) }
         self.pauseGate = pauseGate
         self.events = events
     }
@@ -60,10 +65,21 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     // MARK: Any thread
 
     /// Newest wins. False while paused, and for a picture from before the last resume: it was let go.
-    func enqueue(_ picture: Picture) -> Bool {
-        guard pauseGate.permits(picture.captureTime) else { return false }
+    func enqueue(_ input: VideoInput) -> Bool {
+        guard pauseGate.permits(input.captureTime) else { return false }
         lock.withLock { counters.framesEnqueued += 1 }
-        return slot.put(picture)
+        return slot.put(input)
+    }
+
+    /// True once for each key frame that a device shall make, however many ask for it.
+    var takesKeyFrameRequest: Bool {
+        guard settings.coded != nil, keyFrameWanted.load(ordering: .relaxed) else { return false }
+        let now = MonotonicClock.now()
+        return lock.withLock {
+            guard now >= nextDeviceKeyFrame else { return false }
+            nextDeviceKeyFrame = now + SessionLimits.keyFrameInterval
+            return true
+        }
     }
 
     /// Waits until the encoder has taken the last picture; false after `deadline`.
@@ -98,10 +114,10 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
     // MARK: Encoding thread
 
     private func run() {
-        while let picture = slot.take() {
+        while let input = slot.take() {
             if hasFailed { continue }
             do throws(GantryError) {
-                try handle(picture)
+                try handle(input)
             } catch {
                 hasFailed = true
                 encoder = nil
@@ -111,14 +127,21 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         encoder = nil
     }
 
-    private func handle(_ picture: Picture) throws(GantryError) {
+    private func handle(_ input: VideoInput) throws(GantryError) {
         let receivers = subscribers.snapshot
         guard !receivers.isEmpty else {
             encoder = nil
             return
         }
-        guard pauseGate.permits(picture.captureTime) else { return }
+        guard pauseGate.permits(input.captureTime) else { return }
         beginAnewAfterPause(receivers)
+        switch input {
+        case .picture(let picture): try encode(picture, for: receivers)
+        case .coded(let packet): passOn(packet, to: receivers)
+        }
+    }
+
+    private func encode(_ picture: Picture, for receivers: [SubscriberList.Entry]) throws(GantryError) {
         try prepareEncoder(for: picture)
         var ready = 0
         for receiver in receivers {
@@ -132,6 +155,24 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         let forceKey = start >= nextKeyFrame && keyFrameWanted.exchange(false, ordering: .relaxed)
         try encoder.encode(picture, forceKey: forceKey, into: packet)
         if packet.header.isKey { nextKeyFrame = start + SessionLimits.keyFrameInterval }
+        finish(packet, begun: start, for: receivers)
+    }
+
+    /// What the device has coded. Whoever lacks what a packet refers to waits for the next key frame.
+    private func passOn(_ packet: MediaPacket, to receivers: [SubscriberList.Entry]) {
+        let start = MonotonicClock.now()
+        guard coded?.admit(packet) == true, let format = coded?.format else {
+            for receiver in receivers { receiver.awaitsKeyFrame = true }
+            requestKeyFrame()
+            lock.withLock { counters.framesSkipped += 1 }
+            return
+        }
+        publish(format, bitrate: nil)
+        if packet.header.isKey { keyFrameWanted.store(false, ordering: .relaxed) }
+        finish(packet, begun: start, for: receivers)
+    }
+
+    private func finish(_ packet: MediaPacket, begun start: MediaTimestamp, for receivers: [SubscriberList.Entry]) {
         packet.arrivalTime = MonotonicClock.now()
         packet.duration = settings.frameRate.frameDuration
         packet.header.sequence = sequence
@@ -139,7 +180,7 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         sequence &+= 1
         gate.encoded(bytes: packet.count)
         var isTaken = false
-        guard pauseGate.pass(picture.captureTime, { isTaken = deliver(packet, to: receivers) }) else { return }
+        guard pauseGate.pass(packet.header.captureTime, { isTaken = deliver(packet, to: receivers) }) else { return }
         lock.withLock {
             encodeTimes.add(Int32(clamping: (packet.arrivalTime - start).microseconds))
             if isTaken {
@@ -195,6 +236,13 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
         let new = VideoStreamFormat(
             codec: .h264, width: width, height: height, frameRate: settings.frameRate, color: picture.color,
             parameterSets: encoder.parameterSets)
+        publish(new, bitrate: bitrate)
+    }
+
+    /// Tells all receivers, if it is another one than before.
+    ///
+    /// - Parameter bitrate: nil when a device decides it.
+    private func publish(_ new: VideoStreamFormat, bitrate: Int?) {
         let isNew = formatOrder.withLock { () -> Bool in
             if let format = lock.withLock({ format }), format.0 == new { return false }
             epoch &+= 1
@@ -203,6 +251,6 @@ final class VideoPipeline: @unchecked Sendable {  // `format` and `counters` by 
             return true
         }
         guard isNew else { return }
-        events(.videoFormat(width: width, height: height, bitrate: bitrate))
+        events(.videoFormat(width: new.width, height: new.height, bitrate: bitrate))
     }
 }

@@ -133,7 +133,7 @@ extension ProducerConnection {
         for action in actions ?? [] {
             switch action {
             case .send(let message): carrier.send(message)
-            case .decide: decide()
+            case .decide(let peer): decide(peer)
             case .authorise: carrier.permitAllMessages()
             case .start(let start): begin(start)
             case .keyFrame: server.requestKeyFrame()
@@ -160,7 +160,10 @@ extension ProducerConnection {
         }
     }
 
-    private func decide() {
+    private func decide(_ hello: Hello) {
+        guard server.canBeDecoded(by: hello) else {
+            return perform(lock.withLock { machine?.rejected(reason: .unsupported, text: "codec") })
+        }
         guard server.takesSession(id) else {
             return perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 5000) })
         }

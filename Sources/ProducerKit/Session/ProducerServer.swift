@@ -60,7 +60,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         if let video = configuration.video {
             streams.append(
                 StreamDescription(
-                    channel: Channels.video, kind: .video, codec: .h264, source: video.sourceType.wireValue,
+                    channel: Channels.video, kind: .video, codec: video.coded?.codec ?? .h264,
+                    source: video.sourceType.wireValue,
                     created: created, name: DisplayName(video.sourceName).text))
         }
         if let audio = configuration.audio {
@@ -104,9 +105,10 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     // MARK: Media, any thread
 
-    func enqueue(_ picture: Picture) -> Bool {
-        video?.enqueue(picture) ?? false
-    }
+    func enqueue(_ input: VideoInput) -> Bool { video?.enqueue(input) ?? false }
+
+    /// Whether the device that codes the pictures shall make a key frame.
+    var takesKeyFrameRequest: Bool { video?.takesKeyFrameRequest ?? false }
 
     func enqueue(_ block: AudioBlock) { audio?.enqueue(block) }
     func waitForVideoRoom(until deadline: MediaTimestamp) -> Bool { video?.waitForRoom(until: deadline) ?? true }
@@ -203,6 +205,11 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
                     stage: .encode, p50: UInt32(clamping: now.encodeMicrosecondsP50),
                     p95: UInt32(clamping: now.encodeMicrosecondsP95))
             ])
+    }
+
+    /// Whether a studio can decode every stream; one that lists nothing is trusted to.
+    func canBeDecoded(by peer: Hello) -> Bool {
+        peer.codecs.isEmpty || streams.allSatisfy { stream in stream.codec.map(peer.codecs.contains) ?? true }
     }
 
     /// Whether there is room for one more session; then it counts until `ended`.

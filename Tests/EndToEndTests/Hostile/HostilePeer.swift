@@ -15,7 +15,7 @@ final class HostilePeer {
     /// Bytes of TLS that may still be written before the connection is cut; nil: any number.
     private var budget: Int?
     private(set) var written = 0
-    private var decoder = FrameDecoder(phase: .pairing)
+    private var decoder: FrameDecoder
     private var receiver = ControlReceiver()
     private var messages: [ControlMessage] = []
 
@@ -26,6 +26,9 @@ final class HostilePeer {
     ) throws {
         self.link = link
         self.budget = budget
+        decoder = FrameDecoder(
+            phase: alpn == WireLimits.pairingProtocolName
+                ? .pairing : role == .client ? .beforeAcceptance : .beforeAuthorisation)
         engine = try TLSEngine(role: role, identity: identity, alpn: alpn) { _ in verdict }
     }
 
