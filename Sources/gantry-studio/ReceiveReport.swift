@@ -56,6 +56,13 @@ final class ReceiveReport: Sendable {
         }
     }
 
+    /// A session has ended, and another is tried.
+    func waiting(for name: String, after error: GantryError?) {
+        say(
+            "waiting", (error.map { "\($0.message) " } ?? "\(name) has ended the session. ") + "Trying again; Ctrl-C ends.",
+            [.init("target", .string(name)), .init("error", .optional(error?.description))])
+    }
+
     func progress(_ now: StudioStatistics) {
         guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
         guard now.framesReceived > 0 else {

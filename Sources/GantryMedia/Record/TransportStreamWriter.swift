@@ -82,7 +82,9 @@ package final class TransportStreamWriter {
     private static func check(_ format: VideoStreamFormat) throws(GantryError) {
         guard format.codec == .h264 else {
             throw GantryError(
-                .unsupportedCodec, "A transport stream carries H.264, not JPEG. Let the producer encode: gantry-producer run --pass-through off")
+                .unsupportedCodec,
+                "A transport stream carries H.264, not JPEG. Let the producer encode: gantry-producer run --pass-through off"
+            )
         }
     }
 }
