@@ -17,6 +17,9 @@ public enum StudioEvent: Sendable {
     case resumed
     /// A decoder failed for good; the rest goes on.
     case decodingFailed(GantryError)
+    /// The connection has ended, and the session tries to make another one; `connecting` and `connected` follow. Nil: the
+    /// producer said goodbye.
+    case disconnected(GantryError?)
     /// Nil: closed in order, by either side.
     case ended(GantryError?)
 }

@@ -4,7 +4,8 @@ import GantryPlatform
 import GantryTransport
 import GantryTrust
 
-/// One session with a producer: connects, decodes, and feeds the outputs until either side ends it.
+/// One session with a producer: connects, decodes, and feeds the outputs until either side ends it. With
+/// `StudioSessionConfiguration.reconnection` it outlives its connections: the outputs go on with the next one.
 ///
 /// Threads: "studio-session" (dials, later finishes the outputs), "studio-io", "video-decode", "audio-decode".
 public final class StudioSession: @unchecked Sendable {  // What varies is guarded by `lock`.
@@ -23,8 +24,11 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     let context: Context
     let configuration: StudioSessionConfiguration
     private let continuation: AsyncStream<StudioEvent>.Continuation
-    private let lock = Lock()
+    private let lock = Condition()
     private var dialer: SessionDialer?
+    private var isClosing = false
+    /// Of the connections that have ended.
+    private var past = StudioStatistics()
     private var thread: NamedThread?
     private var connection: StudioConnection?
     private var hasStarted = false
@@ -44,15 +48,13 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     ///
     /// - Throws: `invalidState` the second time.
     public func start() throws(GantryError) {
-        let dialer = try SessionDialer(self)
         let isFirst = lock.withLock {
             defer { hasStarted = true }
             startTime = MonotonicClock.now()
-            if !hasStarted { self.dialer = dialer }
             return !hasStarted
         }
         guard isFirst else { throw GantryError(.invalidState, "The session has been started already.") }
-        let thread = try NamedThread("studio-session") { [self] in run(dialer) }
+        let thread = try NamedThread("studio-session") { [self] in run() }
         lock.withLock { self.thread = thread }
     }
 
@@ -60,7 +62,11 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     public func close() { close(.normal) }
 
     func close(_ reason: Bye.Reason) {
-        let (connection, dialer) = lock.withLock { (self.connection, self.dialer) }
+        let (connection, dialer) = lock.withLock {
+            isClosing = true
+            lock.broadcast()
+            return (self.connection, self.dialer)
+        }
         // This first: the dialler says a plain goodbye for a connection that the session does not know of yet.
         connection?.close(reason)
         dialer?.cancel()
@@ -70,21 +76,78 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// output: the session waits for its outputs.
     public func waitUntilEnded() { lock.withLock { thread }?.join() }
 
-    public var statistics: StudioStatistics { lock.withLock { connection }?.statistics ?? StudioStatistics() }
+    /// Of all connections so far; what is a state or a percentile is of the last one.
+    public var statistics: StudioStatistics {
+        let (connection, past) = lock.withLock { (self.connection, self.past) }
+        return connection?.statistics.adding(past) ?? past
+    }
 
     // MARK: Session thread
 
-    private func run(_ dialer: SessionDialer) {
+    private func run() {
+        var delay = ReconnectDelay()
         var failure: GantryError?
-        continuation.yield(.connecting(target.name))
-        do throws(GantryError) {
-            if let connection = try dialer.run() { failure = connection.run() }
-        } catch {
-            failure = error
+        while true {
+            let (end, stood) = connectOnce()
+            failure = end.error
+            if stood { delay.succeeded() }
+            guard configuration.reconnection.goesOn(after: end, stood: stood || past.mediaSeconds > 0), !closing else {
+                break
+            }
+            for output in configuration.videoOutputs { output.videoInterrupted() }
+            for output in configuration.audioOutputs { output.audioInterrupted() }
+            continuation.yield(.disconnected(failure))
+            if waitForClose(until: MonotonicClock.now() + delay.next()) {
+                failure = nil
+                break
+            }
         }
+        for output in configuration.videoOutputs { output.videoEnded() }
+        for output in configuration.audioOutputs { output.audioEnded() }
         for output in configuration.packetOutputs { output.finish() }
         continuation.yield(.ended(failure))
         continuation.finish()
+    }
+
+    /// One connection, from dialling to its end, and whether the producer let us in.
+    private func connectOnce() -> (end: ConnectionEnd, stood: Bool) {
+        continuation.yield(.connecting(target.name))
+        do throws(GantryError) {
+            let dialer = try SessionDialer(self)
+            let isWanted = lock.withLock {
+                self.dialer = dialer
+                return !isClosing
+            }
+            guard isWanted, let connection = try dialer.run() else { return (.byUs, false) }
+            let end = connection.run()
+            let statistics = connection.statistics
+            lock.withLock {
+                past = statistics.adding(past)
+                self.connection = nil
+            }
+            return (end, connection.stood)
+        } catch {
+            return (.failed(error), false)
+        }
+    }
+
+    private var closing: Bool { lock.withLock { isClosing } }
+
+    private func waitForClose(until deadline: MediaTimestamp) -> Bool {
+        lock.withLock {
+            while !isClosing {
+                if !lock.wait(until: deadline) { break }
+            }
+            return isClosing
+        }
+    }
+
+    /// What is left of `duration`.
+    var remainingDuration: MediaDuration? {
+        configuration.duration.map { duration in
+            let past = lock.withLock { MediaDuration(microseconds: Int64(self.past.mediaSeconds * 1e6)) }
+            return MediaDuration(microseconds: max(1, (duration - past).microseconds))
+        }
     }
 
     /// Where the producer was met last.

@@ -7,6 +7,7 @@ public struct StudioSessionConfiguration: Sendable {
     /// Ends the session when this much media has come, by the producer's stamps: nothing later reaches any output. Nil:
     /// goes on.
     public var duration: MediaDuration?
+    public var reconnection = Reconnection.never
     /// Each gets every decoded picture, in this order.
     public var videoOutputs: [any VideoOutput] = []
     /// Each gets all decoded sound, in this order.

@@ -42,4 +42,20 @@ public struct StudioStatistics: Sendable, Equatable {
     }
 
     public init() {}
+
+    /// With the counts of connections before this one.
+    func adding(_ past: StudioStatistics) -> StudioStatistics {
+        guard past != StudioStatistics() else { return self }
+        var sum = framesReceived + audioPacketsReceived > 0 ? self : past
+        sum.mediaSeconds = mediaSeconds + past.mediaSeconds
+        sum.framesReceived = framesReceived + past.framesReceived
+        sum.framesDecoded = framesDecoded + past.framesDecoded
+        sum.framesLost = framesLost + past.framesLost
+        sum.framesDropped = framesDropped + past.framesDropped
+        sum.videoBytes = videoBytes + past.videoBytes
+        sum.audioPacketsReceived = audioPacketsReceived + past.audioPacketsReceived
+        sum.audioPacketsLost = audioPacketsLost + past.audioPacketsLost
+        sum.audioBytes = audioBytes + past.audioBytes
+        return sum
+    }
 }

@@ -67,28 +67,9 @@ struct ReceiveCommand {
     }
 
     private func receive(_ target: ProducerTarget) throws(GantryError) -> ExitStatus {
+        let session = controller.makeSession(target, configuration: outputs.configuration)
         let signals = try SignalWatch { [state] _ in state.stop() }
         defer { signals.stop() }
-        var delay = ReconnectDelay()
-        var session = try receiveOnce(target)
-        while outputs.outliveSessions, ReconnectDelay.isWorthwhile(after: state.sessionFailure) {
-            if session.statistics.framesReceived + session.statistics.audioPacketsReceived > 0 { delay.succeeded() }
-            report.waiting(for: target.name, after: state.sessionFailure)
-            if state.waitForStop(until: MonotonicClock.now() + delay.next()) { break }
-            session = try receiveOnce(target)
-        }
-        outputs.finish()
-        // Stopped while nothing came: what it waited for is no failure.
-        let failure = state.outputFailure ?? (outputs.outliveSessions && state.isStopping ? nil : state.sessionFailure)
-        report.summary(session.statistics, outputs, failed: failure != nil)
-        if let failure { throw failure }
-        return .success
-    }
-
-    /// One session, until either side ends it.
-    private func receiveOnce(_ target: ProducerTarget) throws(GantryError) -> StudioSession {
-        state.begin()
-        let session = controller.makeSession(target, configuration: outputs.configuration)
         let listening = Task.detached { [report, state] in
             for await event in session.events {
                 report.event(event)
@@ -101,7 +82,11 @@ struct ReceiveCommand {
         session.waitUntilEnded()
         _ = state.waitUntilEnded(until: MonotonicClock.now() + .seconds(2))
         listening.cancel()
-        return session
+        outputs.finish()
+        let failure = state.outputFailure ?? state.sessionFailure
+        report.summary(session.statistics, outputs, failed: failure != nil)
+        if let failure { throw failure }
+        return .success
     }
 
     /// Shows how it goes until the session ends, enough has been received, an output fails or a signal comes.

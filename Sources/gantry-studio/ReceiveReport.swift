@@ -51,16 +51,15 @@ final class ReceiveReport: Sendable {
         case .resumed: say("resumed", "The producer sends again.", [])
         case .decodingFailed(let error):
             say("decodingFailed", "Decoding failed: \(error)", [.init("error", .string(error.description))])
+        case .disconnected(let error):
+            say(
+                "disconnected",
+                (error.map { "\($0.message) " } ?? "The producer has ended the session. ")
+                    + "It goes on when the producer is back; Ctrl-C ends.",
+                [.init("error", .optional(error?.description))])
         case .ended(let error):
             if json { emit("ended", [.init("error", .optional(error?.description))]) }
         }
-    }
-
-    /// A session has ended, and another is tried.
-    func waiting(for name: String, after error: GantryError?) {
-        say(
-            "waiting", (error.map { "\($0.message) " } ?? "\(name) has ended the session. ") + "Trying again; Ctrl-C ends.",
-            [.init("target", .string(name)), .init("error", .optional(error?.description))])
     }
 
     func progress(_ now: StudioStatistics) {

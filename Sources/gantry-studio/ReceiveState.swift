@@ -12,14 +12,6 @@ final class ReceiveState: @unchecked Sendable {  // Everything is guarded by `co
     /// Ctrl-C.
     func stop() { change { isStopped = true } }
 
-    /// Another session follows.
-    func begin() {
-        change {
-            hasEnded = false
-            session = nil
-        }
-    }
-
     func ended(_ error: GantryError?) {
         change {
             hasEnded = true
@@ -47,16 +39,6 @@ final class ReceiveState: @unchecked Sendable {  // Everything is guarded by `co
         }
     }
 
-    /// True when there shall be no other session; false at `deadline`.
-    func waitForStop(until deadline: MediaTimestamp) -> Bool {
-        condition.withLock {
-            while !isStopped && output == nil {
-                if !condition.wait(until: deadline) { return false }
-            }
-            return true
-        }
-    }
-
     /// True once the session has told its end.
     func waitUntilEnded(until deadline: MediaTimestamp) -> Bool {
         condition.withLock {
@@ -67,7 +49,6 @@ final class ReceiveState: @unchecked Sendable {  // Everything is guarded by `co
         }
     }
 
-    var isStopping: Bool { condition.withLock { isStopped } }
     var outputFailure: GantryError? { condition.withLock { output } }
     var sessionFailure: GantryError? { condition.withLock { session } }
 }

@@ -80,6 +80,5 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
         } catch {
             failed(error)
         }
-        for output in outputs { output.audioEnded() }
     }
 }

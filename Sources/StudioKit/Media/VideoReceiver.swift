@@ -99,7 +99,6 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
         } catch {
             failed(error)
         }
-        for output in outputs { output.videoEnded() }
     }
 
     private func decode(_ packet: MediaPacket, _ decoder: VideoDecoder) throws(GantryError) {

@@ -5,14 +5,26 @@ package import GantryPlatform
 /// long delays the picture of all outputs.
 public protocol VideoOutput: AnyObject, Sendable {
     func receive(_ frame: VideoFrame)
-    /// No more will come from this session.
+    /// The connection has ended; the session tries to make another one. On the session's thread.
+    func videoInterrupted()
+    /// No more will come from this session, if anything has. On the session's thread; may block.
     func videoEnded()
+}
+
+extension VideoOutput {
+    public func videoInterrupted() {}
 }
 
 /// Takes decoded sound. Called on the session's audio thread, in order.
 public protocol AudioOutput: AnyObject, Sendable {
     func receive(_ frame: AudioFrame)
+    /// As `VideoOutput.videoInterrupted`.
+    func audioInterrupted()
     func audioEnded()
+}
+
+extension AudioOutput {
+    public func audioInterrupted() {}
 }
 
 /// Takes coded packets as they come from the wire, for recording and relaying. Called on the connection's I/O thread:

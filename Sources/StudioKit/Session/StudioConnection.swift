@@ -25,6 +25,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var end: SessionEnd?
     private var closeError: GantryError?
     private var isRemoved = false
+    private var wasAccepted = false
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
@@ -56,8 +57,11 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     func start() throws(GantryError) { try carrier.start(handler: self) }
     func join() { carrier.join() }
 
+    /// Whether the producer has let us in.
+    var stood: Bool { lock.withLock { wasAccepted } }
+
     /// Blocks until the connection has ended and all that came has been decoded. Returns why it ended.
-    func run() -> GantryError? {
+    func run() -> ConnectionEnd {
         let removals = watchRemoval()
         carrier.join()
         removals?.stop()
@@ -66,10 +70,13 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         audio?.stop()
         let (end, closeError, isRemoved) = lock.withLock { (self.end, self.closeError, self.isRemoved) }
         if isRemoved {
-            return GantryError(
-                .notPaired, "\(session.target.name) has been removed from the paired devices here: the session ended.")
+            return .failed(
+                GantryError(
+                    .notPaired,
+                    "\(session.target.name) has been removed from the paired devices here: the session ended."))
         }
-        return verdict.error ?? (end == nil ? closeError : end?.error)
+        if let error = verdict.error ?? (end == nil ? closeError : end?.error) { return .failed(error) }
+        return end?.isFromPeer == true ? .byProducer : .byUs
     }
 
     /// Another process may remove the producer: then it is told, and the session ends.
@@ -222,6 +229,7 @@ extension StudioConnection {
 
     private func established(_ accept: Accept, _ peer: Hello) {
         carrier.permitAllMessages()
+        lock.withLock { wasAccepted = true }
         var channels: [UInt16] = []
         do throws(GantryError) {
             for stream in accept.streams {
@@ -239,7 +247,7 @@ extension StudioConnection {
             perform(lock.withLock { machine?.failed(error) })
             return
         }
-        limit = session.configuration.duration.map { MediaLimit($0, video: video != nil, audio: audio != nil) }
+        limit = session.remainingDuration.map { MediaLimit($0, video: video != nil, audio: audio != nil) }
         let device = verdict.seen(at: peerAddress)
         session.report(
             .connected(

@@ -17,13 +17,13 @@ final class Stage: Sendable {
     /// Starts the producer on a free port.
     init(
         video: ProducerConfiguration.VideoSettings? = .init(), audio: ProducerConfiguration.AudioSettings? = .init(),
-        producerState: String? = nil
+        producerState: String? = nil, port: UInt16 = 0
     ) throws {
         Isolation.apply()
         folder = try TestFolder()
         producer = try ProducerController(
             configuration: ProducerConfiguration(
-                name: "Camera", port: 0, stateDirectory: producerState ?? folder.file("producer"), video: video,
+                name: "Camera", port: port, stateDirectory: producerState ?? folder.file("producer"), video: video,
                 audio: audio))
         studio = try StudioController(
             configuration: StudioConfiguration(name: "Studio", stateDirectory: folder.file("studio")))
@@ -97,6 +97,9 @@ final class SessionRun: Sendable {
         /// True for each pause that was told, false for each end of one.
         var pauses: [Bool] = []
         var decodingFailed: GantryError?
+        var connections = 0
+        /// Why each connection ended that was not the last one; nil for a goodbye.
+        var losses: [GantryError?] = []
         var isEnded = false
         var error: GantryError?
     }
@@ -117,12 +120,14 @@ final class SessionRun: Sendable {
         case .connecting, .discoveryUnavailable: break
         case .connected(let name, _, let streams):
             state.isConnected = true
+            state.connections += 1
             state.name = name
             state.streams = streams
         case .format(let format): state.formats.append(format)
         case .firstFrame: state.hasFrame = true
         case .paused: state.pauses.append(true)
         case .resumed: state.pauses.append(false)
+        case .disconnected(let error): state.losses.append(error)
         case .decodingFailed(let error): state.decodingFailed = error
         case .ended(let error):
             state.isEnded = true
