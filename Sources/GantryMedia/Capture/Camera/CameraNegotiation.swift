@@ -8,10 +8,10 @@ enum CameraNegotiation {
     /// Measured in octaves: how much larger the picture is, twice how much smaller, twice how much slower. Among equals
     /// the pixels that need less work win, then the order of the driver.
     static func rank(
-        _ offers: [CameraOffer], wish: CameraWish, delivery: CameraDelivery = .pictures
+        _ offers: [CameraOffer], wish: CameraWish, options: CameraOptions = CameraOptions()
     ) -> [CameraCandidate] {
         var found: [CameraCandidate] = []
-        for (index, offer) in offers.enumerated() where delivery.permits(offer.pixels) {
+        for (index, offer) in offers.enumerated() where options.permits(offer.pixels) {
             let size = offer.size(nearest: wish)
             guard 16...Picture.maximumSide ~= size.width, 16...Picture.maximumSide ~= size.height else { continue }
             let mode = CameraMode(
@@ -23,9 +23,9 @@ enum CameraNegotiation {
 
     /// The first of `rank`, or nil when there is none.
     static func choose(
-        _ offers: [CameraOffer], wish: CameraWish, delivery: CameraDelivery = .pictures
+        _ offers: [CameraOffer], wish: CameraWish, options: CameraOptions = CameraOptions()
     ) -> CameraMode? {
-        rank(offers, wish: wish, delivery: delivery).first?.mode
+        rank(offers, wish: wish, options: options).first?.mode
     }
 
     private static func candidate(_ mode: CameraMode, _ offer: Int, _ wish: CameraWish) -> CameraCandidate {
