@@ -75,8 +75,8 @@ enum CameraNegotiation {
         default: break
         }
         if pixels.isRGB || pixels == .mjpeg { color.matrix = 6 }
-        // 1: full range; the default is limited, except for V4L2_COLORSPACE_JPEG (7).
-        let isFull = quantization == 1 || quantization == 0 && colorspace == 7
+        // 1: full range; the default is limited, except for V4L2_COLORSPACE_JPEG (7), and for what is no YCbCr.
+        let isFull = quantization == 1 || quantization == 0 && (colorspace == 7 || pixels == .grey)
         color.isFullRange = pixels == .mjpeg || isFull && !pixels.isRGB
         return color
     }
