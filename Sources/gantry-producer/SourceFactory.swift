@@ -26,6 +26,7 @@ struct SourceFactory {
         switch what {
         case "test":
             if arguments.has("loop") { throw Self.useless("--loop", with: "the test pattern, which has no end") }
+            try Self.refuseCameraOptions(arguments, with: "the test pattern")
             source = try TestPatternSource(
                 configuration: TestPatternConfiguration(
                     width: size?.width ?? 1280, height: size?.height ?? 720, frameRate: rate ?? .fps30,
@@ -34,6 +35,7 @@ struct SourceFactory {
             waitsForStudio = false
             type = .custom
         case "-":
+            try Self.refuseCameraOptions(arguments, with: "standard input")
             for option in ["size", "fps", "loop"] where arguments.has(option) {
                 throw Self.useless("--\(option)", with: "standard input. Let the program that writes the frames do it")
             }
@@ -56,6 +58,7 @@ struct SourceFactory {
             waitsForStudio = false
             type = .camera
         default:
+            try Self.refuseCameraOptions(arguments, with: "a file")
             let file = try MediaFileSource(
                 url: what,
                 options: MediaFileOptions(
@@ -75,8 +78,23 @@ struct SourceFactory {
         var wish = CameraWish()
         if let size { (wish.width, wish.height) = (size.width, size.height) }
         if let rate { wish.frameRate = rate }
-        let source = try CameraSource(path: path, wish: wish)
+        let source = try CameraSource(path: path, wish: wish, options: try cameraOptions(arguments))
         return (source, source.name)
+    }
+
+    private static func cameraOptions(_ arguments: ParsedArguments) throws(GantryError) -> CameraOptions {
+        var options = CameraOptions(delivery: .auto)
+        // The table of options permits these names only.
+        if let text = arguments.string("pass-through") { options.delivery = CameraDelivery(rawValue: text) ?? .auto }
+        for text in arguments.strings("control") { options.controls.append(try CameraControlSetting(text)) }
+        return options
+    }
+
+    /// The options of cameras go with nothing else.
+    private static func refuseCameraOptions(_ arguments: ParsedArguments, with what: String) throws(GantryError) {
+        for option in ["control", "pass-through"] where arguments.has(option) {
+            throw useless("--\(option)", with: what)
+        }
     }
 
     private static func useless(_ option: String, with what: String) -> GantryError {

@@ -15,7 +15,8 @@ import Testing
         #expect(FourCC("Y16").description == "Y16")
         #expect(FourCC(rawValue: 0x0001_5559).description == "YU..")
         #expect(CameraPixels(FourCC("MJPG")) == .mjpeg)
-        #expect(CameraPixels(FourCC("H264")) == nil)
+        #expect(CameraPixels(FourCC("H264")) == .h264)
+        #expect(CameraPixels(FourCC("BA81")) == nil)
     }
 
     @Test func aWebcamGivesJPEGWhereRawIsSlow() {
@@ -72,6 +73,8 @@ import Testing
         #expect(color(.mjpeg, 3, 2, 2).matrix == 6)
         #expect(!color(.bgr24, 8, 0, 1).isFullRange)
         #expect(color(.yuyv, 7, 0, 0).isFullRange)
+        #expect(color(.grey, 8, 0, 0).isFullRange)
+        #expect(!color(.grey, 8, 0, 2).isFullRange)
         #expect(color(.yuyv, 99, 99, 99) == ColorDescription(primaries: 1, transfer: 1, matrix: 6))
     }
 }

@@ -28,7 +28,7 @@ final class V4L2Device {
         }
     }
 
-    private func request<T>(_ name: String, _ number: UInt, _ argument: inout T) throws(SystemError) {
+    func request<T>(_ name: String, _ number: UInt, _ argument: inout T) throws(SystemError) {
         try withUnsafeMutablePointer(to: &argument) { pointer throws(SystemError) in
             _ = try syscall(name) { ioctl(descriptor.rawValue, number, UnsafeMutableRawPointer(pointer)) }
         }
@@ -38,17 +38,41 @@ final class V4L2Device {
 
     struct Capabilities {
         var name: String
+        var driver: String
+        var bus: String
         var flags: UInt32
         var isCapture: Bool { flags & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0 }
         var canStream: Bool { flags & UInt32(V4L2_CAP_STREAMING) != 0 }
+
+        /// Why it cannot be used as a camera, in words; nil when it can.
+        var reasonAgainst: String? {
+            if isCapture { return canStream ? nil : "its driver cannot stream" }
+            if flags & UInt32(V4L2_CAP_META_CAPTURE) != 0 {
+                return "it delivers data about the pictures of a camera; the pictures come from another node of it"
+            }
+            if flags & UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE) != 0 {
+                return "its driver has the multi-planar kind of interface only, which is not supported"
+            }
+            if flags & UInt32(V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_VIDEO_OUTPUT_MPLANE | V4L2_CAP_META_OUTPUT) != 0 {
+                return "it is an output, which takes pictures and gives none"
+            }
+            return "it delivers no pictures"
+        }
     }
 
     func capabilities() throws(SystemError) -> Capabilities {
         var answer = v4l2_capability()
         try request("VIDIOC_QUERYCAP", CV4L2_QUERYCAP, &answer)
-        let name = withUnsafeBytes(of: &answer.card) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let name = withUnsafeBytes(of: &answer.card) { Self.text($0) }
+        let driver = withUnsafeBytes(of: &answer.driver) { Self.text($0) }
+        let bus = withUnsafeBytes(of: &answer.bus_info) { Self.text($0) }
         let hasOwn = answer.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
-        return Capabilities(name: name, flags: hasOwn ? answer.device_caps : answer.capabilities)
+        return Capabilities(
+            name: name, driver: driver, bus: bus, flags: hasOwn ? answer.device_caps : answer.capabilities)
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
     // MARK: What it offers
@@ -204,6 +228,8 @@ final class V4L2Device {
         var index: Int
         var count: Int
         var isDamaged: Bool
+        /// The driver's count of pictures, those included that it has lost.
+        var sequence: UInt32
         /// On the monotonic clock; nil when the driver stamps otherwise.
         var stamp: MediaTimestamp?
     }
@@ -221,7 +247,8 @@ final class V4L2Device {
             microseconds: Int64(buffer.timestamp.tv_sec) &* 1_000_000 &+ Int64(buffer.timestamp.tv_usec))
         return Filled(
             index: Int(buffer.index), count: Int(buffer.bytesused),
-            isDamaged: buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0, stamp: isMonotonic ? stamp : nil)
+            isDamaged: buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0, sequence: buffer.sequence,
+            stamp: isMonotonic ? stamp : nil)
     }
 
     private static func emptyBuffer(_ index: Int) -> v4l2_buffer {
