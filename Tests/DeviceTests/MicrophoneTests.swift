@@ -166,7 +166,7 @@ struct MicrophoneTests {
         let player = try await play(
             "sine=sample_rate=48000", rate: 48_000, format: "pcm_s16le", channels: 2, folder: folder)
         let child = try probe()
-        func count(_ state: ToolRun.State) -> Int { state.lines.filter { $0.hasPrefix("second ") }.count }
+        @Sendable func count(_ state: ToolRun.State) -> Int { state.lines.filter { $0.hasPrefix("second ") }.count }
         #expect(try await child.state.wait { count($0) >= 1 || $0.outputEnded })
         child.signal(SIGSTOP)
         // Longer than the buffer: that is all it takes.
