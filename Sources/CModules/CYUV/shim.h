@@ -1,7 +1,7 @@
 #pragma once
 #include <libyuv.h>
 
-// Declared without their type's definition, which Swift cannot see.
+// Swift copies a C constant instead of taking its address.
 static inline const struct YuvConstants *CYUV_constants_601_full(void) { return &kYuvJPEGConstants; }
 static inline const struct YuvConstants *CYUV_constants_709(void) { return &kYuvH709Constants; }
 static inline const struct YuvConstants *CYUV_constants_709_full(void) { return &kYuvF709Constants; }

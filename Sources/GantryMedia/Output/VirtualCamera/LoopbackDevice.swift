@@ -42,7 +42,8 @@ final class LoopbackDevice: VirtualCameraDevice {
         self.layout = layout
         if layout != wish.layout {
             Log.warning(
-                "The virtual camera \(path) stays at \(layout.width)x\(layout.height) as long as a program reads from it.")
+                "The virtual camera \(path) stays at \(layout.width)x\(layout.height) as long as a program reads from it."
+            )
         }
     }
 

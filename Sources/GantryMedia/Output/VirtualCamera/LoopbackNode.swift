@@ -51,7 +51,8 @@ final class LoopbackNode {
         let hasOwn = answer.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
         let flags = hasOwn ? answer.device_caps : answer.capabilities
         return Capabilities(
-            isCapture: flags & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0, isOutput: flags & UInt32(V4L2_CAP_VIDEO_OUTPUT) != 0)
+            isCapture: flags & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0, isOutput: flags & UInt32(V4L2_CAP_VIDEO_OUTPUT) != 0
+        )
     }
 
     /// What the device makes of it: the format of before while somebody else has it open, or keeps it.

@@ -1,6 +1,6 @@
 import CV4L2
-import GantryPlatform
 import GantryCore
+import GantryPlatform
 import Glibc
 
 /// Finds out whether somebody writes to a device of v4l2loopback.

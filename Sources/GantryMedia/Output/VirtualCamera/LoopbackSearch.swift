@@ -29,7 +29,9 @@ enum LoopbackSearch {
         let ours = paths.filter(isOurs)
         var failures: [GantryError] = []
         for path in ours + paths.filter({ !ours.contains($0) }) {
-            do throws(GantryError) { return try LoopbackDevice(path: path, wish: wish) } catch { failures.append(error) }
+            do throws(GantryError) { return try LoopbackDevice(path: path, wish: wish) } catch {
+                failures.append(error)
+            }
         }
         if failures.count > 1, failures.allSatisfy({ $0.code == .outputBusy }) {
             throw VirtualCameraFailure.allBusy(paths)

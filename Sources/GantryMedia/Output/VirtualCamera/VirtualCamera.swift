@@ -1,5 +1,5 @@
 package import GantryCore
-package import GantryPlatform
+import GantryPlatform
 
 /// A camera that other programs on this machine can use: shows pictures through v4l2loopback, and a card while there are
 /// none.

@@ -52,11 +52,11 @@ enum VirtualCameraFailure {
     }
 
     static func busy(_ path: String, _ error: SystemError? = nil) -> GantryError {
-        let users = DeviceUsers.names(path)
-        let who = users.isEmpty ? "" : " (open in \(users.prefix(5).joined(separator: ", ")))"
+        let users = users(path)
+        let who = users.isEmpty ? "" : ", which is open in \(users)"
         return GantryError(
             .outputBusy,
-            "Another program writes to the virtual camera \(path)\(who). Close it, or name another device: --vcam=/dev/videoN",
+            "Another program writes to the virtual camera \(path)\(who). Close that program, or name another device: --vcam=/dev/videoN",
             cause: error?.description)
     }
 
@@ -69,8 +69,8 @@ enum VirtualCameraFailure {
 
     /// A reader holds the device in a format that we do not write.
     static func heldFormat(_ path: String, _ code: FourCC) -> GantryError {
-        let users = DeviceUsers.names(path)
-        let who = users.isEmpty ? "a program" : users.prefix(5).joined(separator: ", ")
+        let users = users(path)
+        let who = users.isEmpty ? "a program" : users
         return GantryError(
             .outputBusy,
             "The virtual camera \(path) is held by \(who) in the format \(code), which cannot be written. Close it and "
@@ -90,6 +90,12 @@ enum VirtualCameraFailure {
                 "The virtual camera \(path) takes no pictures. It is tried again; look at the kernel's words: "
                     + "sudo dmesg | tail", cause: error.description)
         }
+    }
+
+    /// Who has the device open, readers too; without us.
+    private static func users(_ path: String) -> String {
+        DeviceHolders.find([SystemPath.resolved(path) ?? path]).filter { !$0.hasSuffix("(\(getpid()))") }
+            .joined(separator: ", ")
     }
 
     /// Which virtual cameras there are.

@@ -94,7 +94,7 @@ final class VirtualCameraFrame {
     }
 
     /// Nil for what readers assume anyway.
-    private static func constants(_ picture: Picture) -> OpaquePointer? {
+    private static func constants(_ picture: Picture) -> UnsafePointer<YuvConstants>? {
         var matrix = picture.color.matrix
         if matrix == ColorDescription.unspecified.matrix {
             matrix = ColorDescription.assumed(forHeight: picture.height).matrix
