@@ -16,3 +16,7 @@ static const unsigned long CV4L2_QBUF = VIDIOC_QBUF;
 static const unsigned long CV4L2_DQBUF = VIDIOC_DQBUF;
 static const unsigned long CV4L2_STREAMON = VIDIOC_STREAMON;
 static const unsigned long CV4L2_STREAMOFF = VIDIOC_STREAMOFF;
+static const unsigned long CV4L2_QUERY_EXT_CTRL = VIDIOC_QUERY_EXT_CTRL;
+static const unsigned long CV4L2_QUERYMENU = VIDIOC_QUERYMENU;
+static const unsigned long CV4L2_G_CTRL = VIDIOC_G_CTRL;
+static const unsigned long CV4L2_S_CTRL = VIDIOC_S_CTRL;

@@ -1,32 +1,6 @@
 import GantryCore
 import Glibc
 
-/// One way in which a camera can work, as its driver lists it.
-struct CameraOffer: Hashable, Sendable {
-    var pixels: CameraPixels
-    var width: ClosedRange<Int>
-    var height: ClosedRange<Int>
-    /// Sizes grow by these, from the least; 1 where there is one size only.
-    var widthStep = 1
-    var heightStep = 1
-    /// The highest at this size; nil when the driver does not say.
-    var frameRate: FrameRate?
-
-    /// The size on offer that is nearest to a wish.
-    func size(nearest wish: CameraWish) -> (width: Int, height: Int) {
-        (
-            Self.nearest(wish.width, in: width, step: widthStep),
-            Self.nearest(wish.height, in: height, step: heightStep)
-        )
-    }
-
-    private static func nearest(_ wish: Int, in range: ClosedRange<Int>, step: Int) -> Int {
-        let clamped = min(max(wish, range.lowerBound), range.upperBound)
-        let step = max(1, step)
-        return range.lowerBound + (clamped - range.lowerBound) / step * step
-    }
-}
-
 /// The choice of a camera's mode. Pure.
 enum CameraNegotiation {
     /// The offer that comes nearest to the wish, or nil when there is none with a size that is possible.

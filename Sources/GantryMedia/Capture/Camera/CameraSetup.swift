@@ -53,7 +53,7 @@ struct CameraSetup {
         return DisplayName(capabilities.name).text
     }
 
-    private static func offers(_ device: V4L2Device, _ formats: [FourCC]) -> [(code: FourCC, offer: CameraOffer)] {
+    static func offers(_ device: V4L2Device, _ formats: [FourCC]) -> [(code: FourCC, offer: CameraOffer)] {
         var found: [(code: FourCC, offer: CameraOffer)] = []
         for code in formats {
             guard let pixels = CameraPixels(code) else { continue }

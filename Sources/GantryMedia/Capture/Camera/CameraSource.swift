@@ -18,11 +18,11 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `first`
     /// Open from `init` to `run`.
     private var first: CameraCapture?
 
-    /// - Parameter path: such as `/dev/video0` or `/dev/v4l/by-id/…`; nil takes the first camera that can be used.
+    /// - Parameter path: such as `/dev/video0` or `/dev/v4l/by-id/…`; nil takes `CameraList.best`.
     /// - Throws: as `CameraCapture`; `sourceNotFound` when there is none.
     package init(path: String?, wish: CameraWish = CameraWish()) throws(GantryError) {
         stopping = try EventDescriptor()
-        let path: String = if let path { path } else { try Self.firstUsable(wish) }
+        let path: String = if let path { path } else { try CameraList.best().path }
         let camera = try CameraCapture(device: path, wish: wish, stopper: stopping)
         self.path = path
         self.wish = wish
@@ -35,24 +35,6 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `first`
             isLive: true)
         first = camera
         Log.debug("camera \(path) (\(camera.name)): \(camera.mode)")
-    }
-
-    private static func firstUsable(_ wish: CameraWish) throws(GantryError) -> String {
-        var failure: GantryError?
-        for path in CameraFailure.devices() {
-            do throws(GantryError) {
-                _ = try CameraCapture(device: path, wish: wish)
-                return path
-            } catch {
-                // A camera in use says more than a node that is none.
-                if failure == nil || error.code == .sourceBusy || error.code == .sourceNotPermitted { failure = error }
-            }
-        }
-        throw failure
-            ?? GantryError(
-                .sourceNotFound,
-                "This machine has no camera (no /dev/video*). Plug one in, or send something else: gantry-producer run test"
-            )
     }
 
     package func run(start: MediaTimestamp, sink: some MediaSink) -> MediaSourceEnd {

@@ -28,7 +28,7 @@ final class V4L2Device {
         }
     }
 
-    private func request<T>(_ name: String, _ number: UInt, _ argument: inout T) throws(SystemError) {
+    func request<T>(_ name: String, _ number: UInt, _ argument: inout T) throws(SystemError) {
         try withUnsafeMutablePointer(to: &argument) { pointer throws(SystemError) in
             _ = try syscall(name) { ioctl(descriptor.rawValue, number, UnsafeMutableRawPointer(pointer)) }
         }
@@ -38,6 +38,8 @@ final class V4L2Device {
 
     struct Capabilities {
         var name: String
+        var driver: String
+        var bus: String
         var flags: UInt32
         var isCapture: Bool { flags & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0 }
         var canStream: Bool { flags & UInt32(V4L2_CAP_STREAMING) != 0 }
@@ -46,9 +48,16 @@ final class V4L2Device {
     func capabilities() throws(SystemError) -> Capabilities {
         var answer = v4l2_capability()
         try request("VIDIOC_QUERYCAP", CV4L2_QUERYCAP, &answer)
-        let name = withUnsafeBytes(of: &answer.card) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let name = withUnsafeBytes(of: &answer.card) { Self.text($0) }
+        let driver = withUnsafeBytes(of: &answer.driver) { Self.text($0) }
+        let bus = withUnsafeBytes(of: &answer.bus_info) { Self.text($0) }
         let hasOwn = answer.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
-        return Capabilities(name: name, flags: hasOwn ? answer.device_caps : answer.capabilities)
+        return Capabilities(
+            name: name, driver: driver, bus: bus, flags: hasOwn ? answer.device_caps : answer.capabilities)
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
     // MARK: What it offers
