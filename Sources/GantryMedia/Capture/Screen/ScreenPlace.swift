@@ -56,6 +56,11 @@ package struct ScreenPlace: Sendable, Hashable {
         }
     }
 
+    /// Whether it is the X server that a Wayland session keeps for old programs (XWayland): the others are not seen.
+    package func isOnWayland(variable: (String) -> String?) -> Bool {
+        !(variable("WAYLAND_DISPLAY") ?? "").isEmpty && variable("DISPLAY") == display
+    }
+
     private static func ownDisplay(_ variable: (String) -> String?) throws(GantryError) -> String {
         if let display = variable("DISPLAY"), isDisplay(display[...]) { return display }
         if !(variable("WAYLAND_DISPLAY") ?? "").isEmpty {
