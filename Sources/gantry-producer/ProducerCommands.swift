@@ -50,6 +50,16 @@ enum ProducerCommands {
                     "Bits a second of the video, as in 6M or 800k. Default: by size and rate; 8M at 1280x720, "
                     + "30 fps.",
                 group: "Picture"),
+            Option(
+                "control", value: "NAME=VALUE",
+                help: "Set a control of the camera: power_line_frequency=50_hz, focus_absolute=30. May be given "
+                    + "more than once. See: gantry-producer sources.",
+                group: "Picture", isRepeatable: true),
+            Option(
+                "pass-through", value: "WHAT",
+                help: "Send what the camera has coded itself as it is. auto: H.264, where that is the camera's best "
+                    + "mode. off: never. mjpeg, h264: only such modes. Default: auto.",
+                group: "Picture", allowed: ["auto", "off", "mjpeg", "h264"]),
             Option("name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection"),
             Option("port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection"),
             Option(

@@ -43,11 +43,12 @@ struct SourceFactory {
     private static func open(
         _ what: String, _ arguments: ParsedArguments, ownSound: Bool
     ) throws(GantryError) -> Opened {
+        let isCamera = what == "camera" || what.hasPrefix("/dev/video") || what.hasPrefix("/dev/v4l/")
+        if !isCamera { try refuseCameraOptions(arguments) }
         switch what {
         case "test": return try pattern(arguments, ownSound)
         case "-": return try standardInput(arguments)
-        case "camera": return try camera(nil, arguments)
-        case _ where what.hasPrefix("/dev/video") || what.hasPrefix("/dev/v4l/"): return try camera(what, arguments)
+        case _ where isCamera: return try camera(what == "camera" ? nil : what, arguments)
         case _ where ScreenPlace.isScreen(what): return try screen(what, arguments)
         default: return try file(what, arguments, ownSound)
         }
@@ -84,7 +85,7 @@ struct SourceFactory {
         if let size = try arguments.size("size") { (wish.width, wish.height) = (size.width, size.height) }
         if let rate = try arguments.rate("fps") { wish.frameRate = rate }
         do throws(GantryError) {
-            let source = try CameraSource(path: path, wish: wish)
+            let source = try CameraSource(path: path, wish: wish, options: try cameraOptions(arguments))
             return Opened(source: source, label: source.name, type: .camera)
         } catch {
             guard path == nil else { throw error }
@@ -137,6 +138,21 @@ struct SourceFactory {
                 return nil
             }
         case .auto: return nil
+        }
+    }
+
+    private static func cameraOptions(_ arguments: ParsedArguments) throws(GantryError) -> CameraOptions {
+        var options = CameraOptions(delivery: .auto)
+        // The table of options permits these names only.
+        if let text = arguments.string("pass-through") { options.delivery = CameraDelivery(rawValue: text) ?? .auto }
+        for text in arguments.strings("control") { options.controls.append(try CameraControlSetting(text)) }
+        return options
+    }
+
+    /// The options of cameras go with nothing else.
+    private static func refuseCameraOptions(_ arguments: ParsedArguments) throws(GantryError) {
+        for option in ["control", "pass-through"] where arguments.has(option) {
+            throw useless("--\(option)", with: "a source that is no camera")
         }
     }
 

@@ -11,13 +11,19 @@ package struct MediaSourceInfo: Sendable, Hashable {
         package var color: ColorDescription
         /// The name of the codec in the source ("h264"), or "raw".
         package var codec: String
+        /// The source delivers no pictures but what its device has coded, by `MediaSink.coded`; nil for pictures.
+        package var codedAs: MediaCodec?
 
-        package init(width: Int, height: Int, frameRate: FrameRate, color: ColorDescription, codec: String) {
+        package init(
+            width: Int, height: Int, frameRate: FrameRate, color: ColorDescription, codec: String,
+            codedAs: MediaCodec? = nil
+        ) {
             self.width = width
             self.height = height
             self.frameRate = frameRate
             self.color = color
             self.codec = codec
+            self.codedAs = codedAs
         }
     }
 

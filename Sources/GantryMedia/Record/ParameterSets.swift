@@ -27,7 +27,7 @@ enum ParameterSets {
     }
 
     /// The index behind the next start code.
-    private static func unitStart(in bytes: UnsafeRawBufferPointer, from: Int) -> Int? {
+    static func unitStart(in bytes: UnsafeRawBufferPointer, from: Int) -> Int? {
         var index = from
         while index + 2 < bytes.count {
             if bytes[index + 2] > 1 {

@@ -15,7 +15,8 @@ import Testing
         #expect(FourCC("Y16").description == "Y16")
         #expect(FourCC(rawValue: 0x0001_5559).description == "YU..")
         #expect(CameraPixels(FourCC("MJPG")) == .mjpeg)
-        #expect(CameraPixels(FourCC("H264")) == nil)
+        #expect(CameraPixels(FourCC("H264")) == .h264)
+        #expect(CameraPixels(FourCC("BA81")) == nil)
     }
 
     @Test func aWebcamGivesJPEGWhereRawIsSlow() {

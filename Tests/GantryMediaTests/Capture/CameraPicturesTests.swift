@@ -9,13 +9,16 @@ import Testing
     private static let names: [(CameraPixels, String)] = [
         (.yuyv, "yuyv422"), (.uyvy, "uyvy422"), (.nv12, "nv12"), (.nv21, "nv21"), (.yu12, "yuv420p"),
         (.bgr24, "bgr24"), (.rgb24, "rgb24"), (.bgrx32, "bgr0"), (.rgbx32, "rgb0"), (.xrgb32, "0rgb"), (.grey, "gray"),
+        (.yvyu, "yvyu422"), (.nv16, "nv16"), (.yuv422p, "yuv422p"), (.xbgr32, "0bgr"), (.rgb565, "rgb565le"),
     ]
 
     /// FFmpeg makes the camera's bytes, and what should come of them.
     @Test(arguments: names) func everyFormatBecomesI420(_ pixels: CameraPixels, _ name: String) async throws {
         let (width, height) = (64, 48)
+        // FFmpeg writes this one but does not read it.
+        let made = pixels.isRGB ? "bgr0" : pixels == .nv16 ? "yuv422p" : name
         let source = [
-            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=1,format=\(pixels.isRGB ? "bgr0" : name)", "-frames:v", "1",
+            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=1,format=\(made)", "-frames:v", "1",
         ]
         let bytes = try await FFmpegTool.ffmpeg(source + ["-pix_fmt", name, "-f", "rawvideo", "-"])
         let wanted = try await FFmpegTool.ffmpeg(
@@ -71,7 +74,10 @@ import Testing
         #expect(throws: (any Error).self) { try converted(.mjpeg, 640, 480, [UInt8](jpeg)) }
     }
 
-    @Test(arguments: CameraPixels.allCases.filter { $0 != .mjpeg }) func shortBuffersAreDamaged(_ pixels: CameraPixels)
+    @Test(arguments: CameraPixels.allCases.filter { $0.codec == nil })
+    func shortBuffersAreDamaged(
+        _ pixels: CameraPixels
+    )
         throws
     {
         for (width, height, padding) in [(64, 48, 0), (64, 48, 32), (63, 47, 0), (17, 17, 5)] {

@@ -4,24 +4,42 @@ import Glibc
 
 /// A V4L2 camera that is open and set up (single planar, memory mapped).
 ///
-/// `init` chooses the mode and takes the device for itself; `run` streams on the caller's thread, once. Only `stop` may
-/// be called from elsewhere.
-package final class CameraCapture: @unchecked Sendable {  // All but `stopper` belongs to the running thread.
+/// `init` chooses the mode and takes the device for itself; `run` or `runCoded` streams on the caller's thread, once. Only
+/// `stop` may be called from elsewhere, and `statistics` be read.
+// `published` is guarded by `lock`; all else but `stopper` belongs to the running thread.
+package final class CameraCapture: @unchecked Sendable {
     /// What the driver calls the camera, made fit for showing.
     package let name: String
     /// What was agreed on; the pictures are of this size, cut to even.
     package let mode: CameraMode
     /// Of the pictures. JPEG cameras are in full range.
     package let color: ColorDescription
-    /// Pictures that the driver marked as damaged, that were too short, or no JPEG.
-    package private(set) var damagedCount = 0
-    /// Pictures for which all pooled ones were in use.
-    package private(set) var droppedCount = 0
+    /// What is passed on as it is, by `runCoded`; nil when there are pictures, by `run`.
+    package let codedAs: MediaCodec?
+    /// Up to about a second old. Any thread.
+    package var statistics: CameraStatistics { lock.withLock { published } }
 
     private let device: V4L2Device
     private let memory: V4L2Memory
-    private let pictures: CameraPictures
+    private let output: Output
     private let stopper: EventDescriptor
+    private let hasKeyFrameControl: Bool
+    /// The order of H.264 matters; of independent pictures only the newest does.
+    private let takesAll: Bool
+
+    private var counts = CameraStatistics()
+    private var rate = CameraRate()
+    private var watch: CameraRateWatch
+    private var sequence: CameraSequence
+    private var nextReport = MediaTimestamp(microseconds: 0)
+    private var nextKeyFrame = MediaTimestamp(microseconds: 0)
+    private let lock = Lock()
+    private var published = CameraStatistics()
+
+    private enum Output {
+        case pictures(CameraPictures)
+        case packets(CameraPackets)
+    }
 
     /// After this a camera counts as silent. The slowest webcams give a picture a second in the dark.
     private static let patience = MediaDuration.seconds(5)
@@ -29,42 +47,102 @@ package final class CameraCapture: @unchecked Sendable {  // All but `stopper` b
     private static let failureLimit = 10
     /// A driver's stamp that is further from now than this is not on our clock.
     private static let stampLimit = MediaDuration.seconds(2)
+    private static let keyFrameInterval = MediaDuration.milliseconds(500)
+    /// What waits in the queues of several studios.
+    private static let packetCapacity = 64
 
     /// - Parameters:
     ///   - device: a path such as `/dev/video0`.
+    ///   - firstSequence: the number of the first coded packet.
     ///   - stopper: ends `run` when it is signalled; nil makes one.
     /// - Throws: `sourceNotFound`, `sourceNotPermitted`, `sourceBusy`, `sourceUnreadable` (not a camera),
-    ///   `unsupportedCodec` (no usable format), `sourceLost`.
-    package init(device path: String, wish: CameraWish = CameraWish(), stopper: EventDescriptor? = nil)
-        throws(GantryError)
-    {
+    ///   `unsupportedCodec` (no usable format), `invalidArgument` (a control), `sourceSilent`, `sourceLost`.
+    package init(
+        device path: String, wish: CameraWish = CameraWish(), options: CameraOptions = CameraOptions(),
+        firstSequence: UInt32 = 0, stopper: EventDescriptor? = nil
+    ) throws(GantryError) {
         if let stopper { self.stopper = stopper } else { self.stopper = try EventDescriptor() }
         device = try V4L2Device(path: path)
-        let setup = try CameraSetup(device, wish: wish)
+        let setup = try CameraSetup(device, wish: wish, delivery: options.delivery)
         (name, mode, color) = (setup.name, setup.mode, setup.color)
-        guard
-            let pictures = try CameraPictures(
-                pixels: mode.pixels, width: mode.width, height: mode.height, stride: setup.stride, color: color)
-        else { throw CameraFailure.impossibleSize(path, mode) }
-        self.pictures = pictures
+        try CameraTuning(device, camera: setup.name).apply(options.controls)
+        if let codec = mode.pixels.codec, options.delivery.passesOn(mode.pixels) {
+            output = .packets(CameraPackets(codec: codec, capacity: Self.packetCapacity))
+            codedAs = codec
+        } else {
+            guard
+                let pictures = try CameraPictures(
+                    pixels: mode.pixels, width: mode.width, height: mode.height, stride: setup.stride, color: color)
+            else { throw CameraFailure.impossibleSize(path, mode) }
+            output = .pictures(pictures)
+            codedAs = nil
+        }
+        takesAll = mode.pixels == .h264
+        hasKeyFrameControl = takesAll && device.hasKeyFrameControl
+        watch = CameraRateWatch(nominal: mode.frameRate ?? wish.frameRate)
+        sequence = CameraSequence(first: firstSequence)
         do throws(SystemError) { memory = try V4L2Memory(device) } catch {
             throw CameraFailure.during(path, error)
         }
     }
 
-    /// Streams until `stop`, until `deadline`, or until `body` says false.
+    /// Streams pictures until `stop`, until `deadline`, or until `body` says false. Nothing comes where `codedAs` is not
+    /// nil.
     ///
     /// - Parameters:
     ///   - wants: asked with the stamp of each picture before it is converted; false leaves it out.
     ///   - body: gets a pooled I420 picture whose capture and presentation time are the driver's stamp.
     /// - Throws: `sourceLost` (unplugged, or the driver failed), `sourceSilent` (no picture for five seconds),
-    ///   `sourceBusy`, and what `body` throws.
+    ///   `sourceBusy` (or no USB bandwidth), and what `body` throws.
     package func run(
         until deadline: MediaTimestamp? = nil, wants: (MediaTimestamp) -> Bool = { _ in true },
         _ body: (Picture) throws(GantryError) -> Bool
     ) throws(GantryError) {
+        try stream(until: deadline) { (bytes, number, stamp) throws(GantryError) in
+            // All of H.264 must be decoded for the next to be.
+            guard case .pictures(let pictures) = output, wants(stamp) || takesAll,
+                let picture = try convert(bytes, number, pictures)
+            else { return true }
+            (picture.captureTime, picture.presentationTime) = (stamp, stamp)
+            counts.delivered &+= 1
+            return try body(picture)
+        }
+    }
+
+    /// Streams what the camera has coded until `stop`. Nothing comes where `codedAs` is nil.
+    ///
+    /// - Parameter body: gets a pooled packet; true asks for a key frame. Cameras that cannot be asked give one when they
+    ///   please.
+    /// - Throws: as `run`.
+    package func runCoded(_ body: (MediaPacket) -> Bool) throws(GantryError) {
+        try stream(until: nil) { (bytes, number, stamp) throws(GantryError) in
+            guard case .packets(let packets) = output else { return true }
+            switch packets.pack(bytes, sequence: number, stamp: stamp) {
+            case .packet(let packet):
+                counts.delivered &+= 1
+                if body(packet) { requestKeyFrame() }
+            case .damaged: counts.damaged &+= 1
+            case .full: counts.dropped &+= 1
+            }
+            return true
+        }
+    }
+
+    /// Makes `run` return soon. Any thread, any time, also before `run`.
+    package func stop() { stopper.signal() }
+
+    // MARK: Streaming
+
+    /// - Parameter each: gets the bytes of a picture, which hold during the call, its number and its stamp; false ends it.
+    private func stream(
+        until deadline: MediaTimestamp?,
+        _ each: (UnsafeRawBufferPointer, UInt32, MediaTimestamp) throws(GantryError) -> Bool
+    ) throws(GantryError) {
         try start()
-        defer { device.stopStreaming() }
+        defer {
+            device.stopStreaming()
+            publish()
+        }
         var failures = 0
         var newest = MonotonicClock.now()
         while true {
@@ -77,19 +155,17 @@ package final class CameraCapture: @unchecked Sendable {  // All but `stopper` b
                 guard silence <= MonotonicClock.now() else { continue }
                 throw CameraFailure.silent(device.path, seconds: Self.patience.microseconds / 1_000_000)
             case .ready(let isFaulty):
-                guard let filled = try dequeue(isFaulty: isFaulty, &failures) else { continue }
-                let stamp = stamp(of: filled)
-                let picture = try convert(filled, isWanted: wants(stamp))
-                if !filled.isDamaged { newest = MonotonicClock.now() }
-                guard let picture else { continue }
-                (picture.captureTime, picture.presentationTime) = (stamp, stamp)
-                if try !body(picture) { return }
+                guard let filled = try next(isFaulty: isFaulty, &failures) else { continue }
+                newest = MonotonicClock.now()
+                var goesOn = true
+                if let bytes = memory.bytes(filled.buffer) { goesOn = try each(bytes, filled.number, filled.stamp) }
+                // What came out is a copy.
+                try enqueue(filled.buffer.index)
+                report(newest)
+                if !goesOn { return }
             }
         }
     }
-
-    /// Makes `run` return soon. Any thread, any time, also before `run`.
-    package func stop() { stopper.signal() }
 
     private func start() throws(GantryError) {
         do throws(SystemError) {
@@ -127,6 +203,34 @@ package final class CameraCapture: @unchecked Sendable {  // All but `stopper` b
         return .timeout
     }
 
+    private struct Numbered {
+        var buffer: V4L2Device.Filled
+        var number: UInt32
+        var stamp: MediaTimestamp
+    }
+
+    /// Empties the driver's queue and keeps the newest good picture; of H.264 the oldest.
+    private func next(isFaulty: Bool, _ failures: inout Int) throws(GantryError) -> Numbered? {
+        var kept: Numbered?
+        for _ in 0..<memory.count {
+            guard let buffer = try dequeue(isFaulty: isFaulty && kept == nil, &failures) else { break }
+            let numbered = Numbered(buffer: buffer, number: sequence.next(buffer.sequence), stamp: stamp(of: buffer))
+            rate.add(numbered.stamp)
+            guard !buffer.isDamaged, memory.holds(buffer.index) else {
+                counts.damaged &+= 1
+                try enqueue(buffer.index)
+                continue
+            }
+            if let older = kept {
+                counts.skipped &+= 1
+                try enqueue(older.buffer.index)
+            }
+            kept = numbered
+            if takesAll { break }
+        }
+        return kept
+    }
+
     /// Nil when there is no buffer after all.
     ///
     /// - Parameter failures: how many have failed in a row.
@@ -146,27 +250,60 @@ package final class CameraCapture: @unchecked Sendable {  // All but `stopper` b
         }
     }
 
-    /// The buffer goes back to the driver at once: what comes out is a copy.
-    private func convert(_ filled: V4L2Device.Filled, isWanted: Bool) throws(GantryError) -> Picture? {
-        var picture: Picture?
-        if filled.isDamaged {
-            damagedCount &+= 1
-        } else if isWanted, let bytes = memory.bytes(filled) {
-            switch try pictures.convert(bytes) {
-            case .picture(let converted): picture = converted
-            case .damaged: damagedCount &+= 1
-            case .full: droppedCount &+= 1
-            }
-        }
-        do throws(SystemError) { try device.enqueue(filled.index) } catch {
-            throw CameraFailure.lost(device.path, error)
-        }
-        return picture
+    private func enqueue(_ index: Int) throws(GantryError) {
+        do throws(SystemError) { try device.enqueue(index) } catch { throw CameraFailure.lost(device.path, error) }
     }
 
     private func stamp(of filled: V4L2Device.Filled) -> MediaTimestamp {
         let now = MonotonicClock.now()
         guard let stamp = filled.stamp, stamp <= now, now - stamp < Self.stampLimit else { return now }
         return stamp
+    }
+
+    // MARK: Pictures
+
+    private func convert(
+        _ bytes: UnsafeRawBufferPointer, _ number: UInt32, _ pictures: CameraPictures
+    ) throws(GantryError) -> Picture? {
+        var picture: Picture?
+        switch try pictures.convert(bytes, sequence: number) {
+        case .picture(let converted): picture = converted
+        case .damaged: counts.damaged &+= 1
+        case .full: counts.dropped &+= 1
+        case .waiting: counts.skipped &+= 1
+        }
+        if pictures.needsKeyFrame { requestKeyFrame() }
+        return picture
+    }
+
+    private func requestKeyFrame() {
+        let now = MonotonicClock.now()
+        guard hasKeyFrameControl, now >= nextKeyFrame else { return }
+        nextKeyFrame = now + Self.keyFrameInterval
+        device.requestKeyFrame()
+    }
+
+    // MARK: Reports
+
+    private func report(_ now: MediaTimestamp) {
+        guard now >= nextReport else { return }
+        nextReport = now + .seconds(1)
+        publish()
+        guard let measured = counts.measuredRate, let notice = watch.note(measured, now: now) else { return }
+        let nominal = mode.frameRate.map { " instead of \($0)" } ?? ""
+        switch notice {
+        case .slow(let rate):
+            Log.info(
+                "The camera \(name) gives \(CameraCandidate.text(rate)) pictures a second\(nominal). If it is dark, more light or a "
+                    + "shorter exposure helps; if pictures are lost (\(counts.lost) so far), another USB port.")
+        case .recovered(let rate):
+            Log.info("The camera \(name) gives \(CameraCandidate.text(rate)) pictures a second again.")
+        }
+    }
+
+    private func publish() {
+        counts.measuredRate = rate.perSecond
+        counts.lost = sequence.lostCount
+        lock.withLock { published = counts }
     }
 }

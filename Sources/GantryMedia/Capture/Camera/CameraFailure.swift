@@ -10,11 +10,7 @@ enum CameraFailure {
         case ENOENT, ENOTDIR, ENODEV, ENXIO:
             return GantryError(
                 .sourceNotFound, "There is no camera \(path). \(present())", cause: error.description)
-        case EACCES, EPERM:
-            return GantryError(
-                .sourceNotPermitted,
-                "You may not use the camera \(path). Join its group: sudo usermod -aG video $USER, then log in again.",
-                cause: error.description)
+        case EACCES, EPERM: return notPermitted(path, error)
         case EBUSY: return busy(path, error)
         case EISDIR, ELOOP: return notACamera(path, "it is no device")
         default:
@@ -28,11 +24,43 @@ enum CameraFailure {
         GantryError(.sourceUnreadable, "\(path) is not a camera: \(why). \(present())")
     }
 
+    private static func notPermitted(_ path: String, _ error: SystemError) -> GantryError {
+        let remedy: String
+        if let group = SystemPath.group(of: path), !group.isRoot {
+            remedy =
+                "It belongs to the group \(group.name). Join it: sudo usermod -aG \(group.name) $USER, then log in again."
+        } else {
+            remedy =
+                "It belongs to root alone. Give it to a group: sudo chgrp video \(path) && sudo chmod g+rw \(path), and join "
+                + "that: sudo usermod -aG video $USER, then log in again."
+        }
+        return GantryError(
+            .sourceNotPermitted, "You may not use the camera \(path). \(remedy)", cause: error.description)
+    }
+
     static func busy(_ path: String, _ error: SystemError?) -> GantryError {
+        let holders = DeviceHolders.names(of: path)
+        let what =
+            holders.isEmpty
+            ? "Another program uses the camera \(path). Close it; this shows which one it is: sudo fuser -v \(path)"
+            : "The camera \(path) is in use by \(holders.joined(separator: ", ")). Close that, or take another camera."
+        return GantryError(.sourceBusy, what, cause: error?.description)
+    }
+
+    /// USB reserves the bandwidth of a camera when it begins to stream.
+    private static func noBandwidth(_ path: String, _ error: SystemError) -> GantryError {
         GantryError(
             .sourceBusy,
-            "Another program uses the camera \(path). Close it; this shows which one it is: sudo fuser -v \(path)",
-            cause: error?.description)
+            "The USB has no bandwidth left for the camera \(path). Plug it into another port, without a hub that others "
+                + "share; or ask for less: --size 640x480, --fps 15, or --pass-through mjpeg.", cause: error.description
+        )
+    }
+
+    /// v4l2loopback has no format of its own.
+    static func unwritten(_ path: String) -> GantryError {
+        GantryError(
+            .sourceSilent,
+            "\(path) is a virtual camera into which no program writes now. Start that one first, then this.")
     }
 
     static func lost(_ path: String, _ error: SystemError) -> GantryError {
@@ -63,16 +91,39 @@ enum CameraFailure {
     }
 
     static func noUsableFormat(_ path: String, _ formats: [FourCC]) -> GantryError {
-        let names = formats.prefix(16).map(\.description).joined(separator: ", ")
+        let names = list(formats)
         return GantryError(
             .unsupportedCodec,
             "The camera \(path) has no picture format that can be used"
-                + (names.isEmpty ? "" : " (only \(names))") + ". Use a camera with YUYV, NV12 or MJPEG.")
+                + (names.isEmpty ? "" : " (only \(names))") + ". Use a camera with YUYV, NV12, MJPEG or H.264.")
+    }
+
+    static func noSuchDelivery(_ path: String, _ delivery: CameraDelivery, _ formats: [FourCC]) -> GantryError {
+        let names = list(formats)
+        return GantryError(
+            .unsupportedCodec,
+            "The camera \(path) gives no \(delivery == .h264 ? "H.264" : "MJPEG")"
+                + (names.isEmpty ? "" : " (only \(names))") + ". Leave --pass-through \(delivery.rawValue) out.")
+    }
+
+    static func changed(_ path: String, _ mode: CameraMode) -> GantryError {
+        GantryError(
+            .sourceUnreadable,
+            "The camera \(path) has come back with another kind of picture (\(mode)). Start again to use it as it is now."
+        )
+    }
+
+    private static func list(_ formats: [FourCC]) -> String {
+        formats.prefix(16).map(\.description).joined(separator: ", ")
     }
 
     /// For a failure while the camera is set up or streams.
     static func during(_ path: String, _ error: SystemError) -> GantryError {
-        error.errno == EBUSY ? busy(path, error) : lost(path, error)
+        switch error.errno {
+        case EBUSY: busy(path, error)
+        case ENOSPC: noBandwidth(path, error)
+        default: lost(path, error)
+        }
     }
 
     /// Which cameras there are.

@@ -3,35 +3,54 @@ import Glibc
 
 /// The choice of a camera's mode. Pure.
 enum CameraNegotiation {
-    /// The offer that comes nearest to the wish, or nil when there is none with a size that is possible.
+    /// The offers with a size that is possible, the nearest to the wish first.
     ///
     /// Measured in octaves: how much larger the picture is, twice how much smaller, twice how much slower. Among equals
     /// the pixels that need less work win, then the order of the driver.
-    static func choose(_ offers: [CameraOffer], wish: CameraWish) -> CameraMode? {
-        var best: (penalty: Double, mode: CameraMode)?
-        for offer in offers {
+    static func rank(
+        _ offers: [CameraOffer], wish: CameraWish, delivery: CameraDelivery = .pictures
+    ) -> [CameraCandidate] {
+        var found: [CameraCandidate] = []
+        for (index, offer) in offers.enumerated() where delivery.permits(offer.pixels) {
             let size = offer.size(nearest: wish)
             guard 16...Picture.maximumSide ~= size.width, 16...Picture.maximumSide ~= size.height else { continue }
             let mode = CameraMode(
                 pixels: offer.pixels, width: size.width, height: size.height, frameRate: offer.frameRate)
-            let penalty = penalty(of: mode, wish)
-            if let best, best.penalty <= penalty { continue }
-            best = (penalty, mode)
+            found.append(candidate(mode, index, wish))
         }
-        return best?.mode
+        return found.sorted { ($0.penalty, $0.offer) < ($1.penalty, $1.offer) }
     }
 
-    private static func penalty(of mode: CameraMode, _ wish: CameraWish) -> Double {
-        let octaves = log2(Double(mode.width * mode.height) / Double(max(1, wish.width) * max(1, wish.height)))
-        var penalty = octaves >= 0 ? octaves : -2 * octaves
-        // Of one area, the shape that was asked for.
-        let shape = Double(mode.width * max(1, wish.height)) / Double(mode.height * max(1, wish.width))
-        penalty += abs(log2(shape)) / 2
-        if let rate = mode.frameRate {
-            penalty += 2 * max(0, log2(wish.frameRate.framesPerSecond / rate.framesPerSecond))
-        }
-        return penalty + Double(mode.pixels.cost) / 100
+    /// The first of `rank`, or nil when there is none.
+    static func choose(
+        _ offers: [CameraOffer], wish: CameraWish, delivery: CameraDelivery = .pictures
+    ) -> CameraMode? {
+        rank(offers, wish: wish, delivery: delivery).first?.mode
     }
+
+    private static func candidate(_ mode: CameraMode, _ offer: Int, _ wish: CameraWish) -> CameraCandidate {
+        let (width, height) = (Double(max(1, wish.width)), Double(max(1, wish.height)))
+        let octaves = log2(Double(mode.width) * Double(mode.height) / (width * height))
+        let shape = Double(mode.width) * height / (Double(mode.height) * width)
+        let slowness = mode.frameRate.map { log2(wish.frameRate.framesPerSecond / $0.framesPerSecond) } ?? 0
+        return CameraCandidate(
+            mode: mode, offer: offer, size: octaves >= 0 ? octaves : -2 * octaves, shape: abs(log2(shape)) / 2,
+            rate: 2 * max(0, slowness), format: Double(mode.pixels.cost) / 100)
+    }
+
+    /// The choice in words, a line each; the best candidates only.
+    static func explanation(_ ranked: [CameraCandidate], wish: CameraWish) -> [String] {
+        guard let best = ranked.first else { return [] }
+        var lines = [
+            "asked for \(wish.width)x\(wish.height) \(wish.frameRate) fps; takes \(best.mode), which has the least penalty of "
+                + "\(ranked.count) (1 for each doubling of the area, 2 for each halving of area or rate)"
+        ]
+        lines += ranked.prefix(explained).map { "penalty \($0)" }
+        if ranked.count > explained { lines.append("and \(ranked.count - explained) more, further away") }
+        return lines
+    }
+
+    private static let explained = 16
 
     /// What the numbers of a V4L2 format say about colours: linux/videodev2.h, enum v4l2_colorspace,
     /// v4l2_ycbcr_encoding and v4l2_quantization, and its V4L2_MAP_…_DEFAULT rules.

@@ -39,8 +39,8 @@ enum CameraNode {
         let formats = device.formats()
         let offers = CameraSetup.offers(device, formats).map(\.offer)
         var problem: GantryError?
-        if !capabilities.canStream {
-            problem = CameraFailure.notACamera(path, "its driver cannot stream")
+        if let reason = capabilities.reasonAgainst {
+            problem = CameraFailure.notACamera(path, reason)
         } else if CameraNegotiation.choose(offers, wish: CameraWish()) == nil {
             problem = CameraFailure.noUsableFormat(path, formats)
         } else if !isVirtual {

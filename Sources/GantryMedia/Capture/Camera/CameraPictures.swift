@@ -6,8 +6,10 @@ import GantryPlatform
 final class CameraPictures {
     enum Outcome {
         case picture(Picture)
-        /// Too short, or no JPEG.
+        /// Too short, or not what it says it is.
         case damaged
+        /// Cannot be decoded before a key frame comes.
+        case waiting
         /// All pictures are in use.
         case full
     }
@@ -19,13 +21,10 @@ final class CameraPictures {
     private let color: ColorDescription
     private let pool: ReusePool<Picture>
     private let decoder: VideoDecoder?
-    private let packet = MediaPacket()
+    private let packets: CameraPackets?
 
     /// One that is being filled, one with the reader, a few that wait.
     private static let poolSize = 6
-    /// Of one JPEG picture.
-    private static let maximumBytes = 32 * 1024 * 1024
-
     /// Nil when the size, or the length of a row, is not possible.
     init?(pixels: CameraPixels, width: Int, height: Int, stride: Int, color: ColorDescription) throws(GantryError) {
         // Odd rows and columns are cut off: encoders want even sizes.
@@ -38,12 +37,21 @@ final class CameraPictures {
         pool = ReusePool(capacity: Self.poolSize) {
             Picture(format: .i420, width: evenWidth, height: evenHeight, color: color)
         }
-        decoder = pixels == .mjpeg ? try VideoDecoder(codec: .mjpeg, poolSize: Self.poolSize) : nil
+        if let codec = pixels.codec {
+            decoder = try VideoDecoder(codec: codec, poolSize: Self.poolSize)
+            packets = CameraPackets(codec: codec, capacity: 1)
+        } else {
+            (decoder, packets) = (nil, nil)
+        }
     }
 
-    /// - Throws: `unsupportedCodec`, `decoder` (JPEG only).
-    func convert(_ bytes: UnsafeRawBufferPointer) throws(GantryError) -> Outcome {
-        if let decoder { return try decode(bytes, decoder) }
+    /// Nothing comes out before the camera gives a key frame.
+    var needsKeyFrame: Bool { pixels == .h264 && decoder?.needsKeyFrame == true }
+
+    /// - Parameter sequence: counts what the camera gives; a gap is a loss, which matters to H.264.
+    /// - Throws: `unsupportedCodec`, `decoder` (coded pictures only).
+    func convert(_ bytes: UnsafeRawBufferPointer, sequence: UInt32 = 0) throws(GantryError) -> Outcome {
+        if let decoder, let packets { return try decode(bytes, sequence, packets, decoder) }
         guard bytes.count >= pixels.pictureBytes(width: width, height: height, stride: stride),
             let base = bytes.baseAddress
         else { return .damaged }
@@ -52,17 +60,20 @@ final class CameraPictures {
         return fill(picture, from: base.assumingMemoryBound(to: UInt8.self)) == 0 ? .picture(picture) : .damaged
     }
 
-    private func decode(_ bytes: UnsafeRawBufferPointer, _ decoder: VideoDecoder) throws(GantryError) -> Outcome {
-        guard bytes.count <= Self.maximumBytes else { return .damaged }
-        packet.removeAll()
-        packet.codec = .mjpeg
-        packet.append(bytes)
-        let dropped = decoder.droppedCount
+    private func decode(
+        _ bytes: UnsafeRawBufferPointer, _ sequence: UInt32, _ packets: CameraPackets, _ decoder: VideoDecoder
+    ) throws(GantryError) -> Outcome {
+        let packed = packets.pack(bytes, sequence: sequence, stamp: MediaTimestamp(microseconds: 0))
+        guard case .packet(let packet) = packed else { return .damaged }
+        let (dropped, damaged) = (decoder.droppedCount, decoder.damagedCount)
+        let mustWait = decoder.needsKeyFrame && !packet.header.isKey
         if let picture = try decoder.decode(packet) {
             // Its size is the camera's own word; readers count on the mode's.
             return picture.width == width && picture.height == height ? .picture(picture) : .damaged
         }
-        return decoder.droppedCount != dropped ? .full : .damaged
+        if decoder.droppedCount != dropped { return .full }
+        if pixels == .mjpeg { return .damaged }
+        return mustWait || decoder.damagedCount == damaged ? .waiting : .damaged
     }
 
     /// libyuv's status; 0 is good. Its names give the order of bits in a little-endian word: "ARGB" is B, G, R, A in
@@ -76,9 +87,17 @@ final class CameraPictures {
         let second = y + stride * height
         switch pixels {
         case .yuyv: return YUY2ToI420(y, row, toY, strideY, toU, strideU, toV, strideV, w, h)
+        case .yvyu: return YUY2ToI420(y, row, toY, strideY, toV, strideV, toU, strideU, w, h)
+        case .vyuy: return UYVYToI420(y, row, toY, strideY, toV, strideV, toU, strideU, w, h)
         case .uyvy: return UYVYToI420(y, row, toY, strideY, toU, strideU, toV, strideV, w, h)
         case .nv12: return NV12ToI420(y, row, second, row, toY, strideY, toU, strideU, toV, strideV, w, h)
         case .nv21: return NV21ToI420(y, row, second, row, toY, strideY, toU, strideU, toV, strideV, w, h)
+        // Of the twice as many rows of colour every second is taken.
+        case .nv16: return NV12ToI420(y, row, second, 2 * row, toY, strideY, toU, strideU, toV, strideV, w, h)
+        case .nv61: return NV21ToI420(y, row, second, 2 * row, toY, strideY, toU, strideU, toV, strideV, w, h)
+        case .yuv422p:
+            let v = second + stride / 2 * height
+            return I422ToI420(y, row, second, row / 2, v, row / 2, toY, strideY, toU, strideU, toV, strideV, w, h)
         case .yu12, .yv12:
             let third = second + stride / 2 * ((height + 1) / 2)
             let (u, v) = pixels == .yu12 ? (second, third) : (third, second)
@@ -89,7 +108,9 @@ final class CameraPictures {
         case .bgrx32: return ARGBToI420(y, row, toY, strideY, toU, strideU, toV, strideV, w, h)
         case .rgbx32: return ABGRToI420(y, row, toY, strideY, toU, strideU, toV, strideV, w, h)
         case .xrgb32: return BGRAToI420(y, row, toY, strideY, toU, strideU, toV, strideV, w, h)
-        case .mjpeg: return -1
+        case .xbgr32: return RGBAToI420(y, row, toY, strideY, toU, strideU, toV, strideV, w, h)
+        case .rgb565: return RGB565ToI420(y, row, toY, strideY, toU, strideU, toV, strideV, w, h)
+        case .mjpeg, .h264: return -1
         }
     }
 }

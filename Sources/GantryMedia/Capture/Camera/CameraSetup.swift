@@ -1,37 +1,46 @@
 import GantryCore
 import GantryPlatform
+import Glibc
 
 /// What a camera and we have agreed on.
 struct CameraSetup {
     let name: String
     let mode: CameraMode
     let color: ColorDescription
-    /// Bytes from one row of the first plane to the next; 0 for JPEG.
+    /// Bytes from one row of the first plane to the next; 0 for coded pictures.
     let stride: Int
 
     /// Looks at the device, chooses, and sets format and rate.
     ///
-    /// - Throws: `sourceUnreadable` (not a camera), `unsupportedCodec`, `sourceBusy`, `sourceLost`.
-    init(_ device: V4L2Device, wish: CameraWish) throws(GantryError) {
+    /// - Throws: `sourceUnreadable` (not a camera), `unsupportedCodec`, `sourceBusy`, `sourceLost`, `sourceSilent` (a
+    ///   virtual one that nobody writes into).
+    init(_ device: V4L2Device, wish: CameraWish, delivery: CameraDelivery) throws(GantryError) {
         name = try Self.checkedName(device)
         let formats = device.formats()
         let offers = Self.offers(device, formats)
-        guard let chosen = CameraNegotiation.choose(offers.map(\.offer), wish: wish),
-            let code = offers.first(where: { $0.offer.pixels == chosen.pixels })?.code
-        else { throw CameraFailure.noUsableFormat(device.path, formats) }
+        let ranked = CameraNegotiation.rank(offers.map(\.offer), wish: wish, delivery: delivery)
+        guard let best = ranked.first, offers.indices ~= best.offer else {
+            throw offers.contains { delivery.permits($0.offer.pixels) } || delivery.permits(.yuyv)
+                ? CameraFailure.noUsableFormat(device.path, formats)
+                : CameraFailure.noSuchDelivery(device.path, delivery, formats)
+        }
+        for line in CameraNegotiation.explanation(ranked, wish: wish) { Log.debug("camera \(device.path): \(line)") }
         let layout: V4L2Device.Layout
         let rate: FrameRate?
         do throws(SystemError) {
-            layout = try device.setFormat(code, width: chosen.width, height: chosen.height)
+            layout = try device.setFormat(offers[best.offer].code, width: best.mode.width, height: best.mode.height)
             // Not faster than asked for, where the camera can.
-            let best = chosen.frameRate ?? wish.frameRate
+            let highest = best.mode.frameRate ?? wish.frameRate
             rate = try device.setRate(
-                best.framesPerSecond < wish.frameRate.framesPerSecond ? best : wish.frameRate)
+                highest.framesPerSecond < wish.frameRate.framesPerSecond ? highest : wish.frameRate)
         } catch {
             throw CameraFailure.during(device.path, error)
         }
         guard let pixels = CameraPixels(layout.code) else {
             throw CameraFailure.noUsableFormat(device.path, [layout.code])
+        }
+        guard delivery.permits(pixels) else {
+            throw CameraFailure.noSuchDelivery(device.path, delivery, [layout.code])
         }
         mode = CameraMode(pixels: pixels, width: layout.width, height: layout.height, frameRate: rate)
         stride = layout.stride
@@ -39,16 +48,17 @@ struct CameraSetup {
             pixels: pixels, colorspace: layout.colorspace, encoding: layout.encoding, quantization: layout.quantization)
     }
 
-    private static func checkedName(_ device: V4L2Device) throws(GantryError) -> String {
+    /// - Throws: `sourceUnreadable`, `sourceSilent`, in words that say what the node is instead.
+    static func checkedName(_ device: V4L2Device) throws(GantryError) -> String {
         let capabilities: V4L2Device.Capabilities
         do throws(SystemError) { capabilities = try device.capabilities() } catch {
-            throw CameraFailure.notACamera(device.path, "it does not answer as one")
+            throw [ENODEV, ENXIO].contains(error.errno)
+                ? CameraFailure.lost(device.path, error)
+                : CameraFailure.notACamera(device.path, "it does not answer as one")
         }
-        guard capabilities.isCapture else {
-            throw CameraFailure.notACamera(device.path, "it delivers no pictures (a part of a camera, or an output)")
-        }
-        guard capabilities.canStream else {
-            throw CameraFailure.notACamera(device.path, "its driver cannot stream")
+        if let reason = capabilities.reasonAgainst {
+            guard capabilities.driver != CameraNode.loopbackDriver else { throw CameraFailure.unwritten(device.path) }
+            throw CameraFailure.notACamera(device.path, reason)
         }
         return DisplayName(capabilities.name).text
     }

@@ -4,93 +4,163 @@ import Glibc
 
 /// A camera as a source. It comes back by itself: a camera that is unplugged, fails or falls silent is looked for until it
 /// gives pictures again, under its path or, by its name, under another one.
-package final class CameraSource: MediaSource, @unchecked Sendable {  // `first` belongs to the thread of `run`.
-    /// Between two looks for a camera that has gone.
-    private static let pause = MediaDuration.milliseconds(250)
-
+package final class CameraSource: MediaSource, @unchecked Sendable {  // `current`, `past` by `lock`; the rest: `run`.
     package let info: MediaSourceInfo
     /// What the driver calls the camera, made fit for showing.
     package let name: String
+    /// Over all openings of it; up to about a second old. Any thread.
+    package var statistics: CameraStatistics {
+        lock.withLock { past + (current?.statistics ?? CameraStatistics()) }
+    }
 
-    private let path: String
+    private let identity: CameraIdentity
     private let wish: CameraWish
+    private let options: CameraOptions
     private let stopping: EventDescriptor
+    private let lock = Lock()
+    private var current: CameraCapture?
+    private var past = CameraStatistics()
     /// Open from `init` to `run`.
     private var first: CameraCapture?
+    /// Of the next coded packet.
+    private var nextSequence: UInt32 = 0
+    private var told: GantryError.Code?
 
-    /// - Parameter path: such as `/dev/video0` or `/dev/v4l/by-id/…`; nil takes `CameraList.best`.
+    /// Between two looks for a camera that has gone.
+    private static let pause = MediaDuration.milliseconds(250)
+    /// For one that is there and cannot be used, the most.
+    private static let longestPause = MediaDuration.seconds(1)
+
+    /// - Parameters:
+    ///   - path: such as `/dev/video0` or `/dev/v4l/by-id/…`; nil takes `CameraList.best`.
+    ///   - options: with `.auto` the camera's own H.264 is passed on when that is its best mode: see
+    ///     `MediaSourceInfo.Video.codedAs`.
     /// - Throws: as `CameraCapture`; `sourceNotFound` when there is none.
-    package init(path: String?, wish: CameraWish = CameraWish()) throws(GantryError) {
+    package init(path: String?, wish: CameraWish = CameraWish(), options: CameraOptions = CameraOptions())
+        throws(GantryError)
+    {
         stopping = try EventDescriptor()
         let path: String = if let path { path } else { try CameraList.best().path }
-        let camera = try CameraCapture(device: path, wish: wish, stopper: stopping)
-        self.path = path
+        let camera = try Self.opened(path, wish, options, stopping)
+        identity = CameraIdentity(path: path, name: camera.name)
         self.wish = wish
+        self.options = options
         name = camera.name
         info = MediaSourceInfo(
             video: .init(
                 width: camera.mode.width & ~1, height: camera.mode.height & ~1,
                 frameRate: camera.mode.frameRate ?? wish.frameRate, color: camera.color,
-                codec: "\(camera.mode.pixels)"),
+                codec: "\(camera.mode.pixels)", codedAs: camera.codedAs),
             isLive: true)
         first = camera
-        Log.debug("camera \(path) (\(camera.name)): \(camera.mode)")
+        Log.debug(
+            "camera \(path) (\(camera.name)): \(camera.mode)" + (camera.codedAs == nil ? "" : ", passed on as it is"))
+    }
+
+    /// Once more when the driver fails, which is often over then.
+    private static func opened(
+        _ path: String, _ wish: CameraWish, _ options: CameraOptions, _ stopper: EventDescriptor
+    ) throws(GantryError) -> CameraCapture {
+        do throws(GantryError) {
+            return try CameraCapture(device: path, wish: wish, options: options, stopper: stopper)
+        } catch {
+            guard error.code == .sourceLost else { throw error }
+            return try CameraCapture(device: path, wish: wish, options: options, stopper: stopper)
+        }
     }
 
     package func run(start: MediaTimestamp, sink: some MediaSink) -> MediaSourceEnd {
-        var told: GantryError.Code?
         var next = first
         first = nil
+        var pause = Self.pause
         while !isStopped {
             do throws(GantryError) {
                 let camera = if let next { next } else { try reopened() }
                 next = nil
-                try stream(camera, told != nil, sink)
+                lock.withLock { current = camera }
+                defer { close(camera) }
+                try stream(camera, sink)
                 return .stopped
             } catch {
-                if told == nil { Log.warning("\(reason(error)) It goes on when it is back.") }
-                if told != error.code { Log.info("\(error)") }
-                told = error.code
-                wait()
+                tell(error)
+                // What is there and cannot be used is asked less and less often.
+                let isGone = error.code == .sourceNotFound || error.code == .sourceLost
+                pause = isGone ? Self.pause : min(pause + Self.pause, Self.longestPause)
+                _ = waitForStop(CInt(clamping: pause.microseconds / 1000))
             }
         }
         return .stopped
     }
 
+    private func tell(_ error: GantryError) {
+        if told == nil { Log.warning("\(reason(error)) It goes on when it is back.") }
+        if told != error.code { Log.info("\(error)") }
+        told = error.code
+    }
+
     private func reason(_ error: GantryError) -> String {
         switch error.code {
         case .sourceSilent: "The camera \(name) gives no picture any more."
-        case .sourceBusy: "Another program has taken the camera \(name)."
-        default: "The camera \(name) was unplugged, or has failed."
+        case .sourceLost, .sourceNotFound: "The camera \(name) was unplugged, or has failed."
+        // Another program, no bandwidth: what is to be done differs.
+        default: error.message
         }
     }
 
-    private func stream(_ camera: CameraCapture, _ wasGone: Bool, _ sink: some MediaSink) throws(GantryError) {
-        var isBack = wasGone
-        try camera.run { picture in
-            if isBack { Log.warning("The camera \(name) is back.") }
-            isBack = false
-            sink.video(picture)
-            return true
+    /// Its buffers and its node go with the last reference: before the next one is looked for.
+    private func close(_ camera: CameraCapture) {
+        lock.withLock {
+            past = past + camera.statistics
+            current = nil
         }
+    }
+
+    private func stream(_ camera: CameraCapture, _ sink: some MediaSink) throws(GantryError) {
+        if camera.codedAs != nil {
+            try camera.runCoded { packet in
+                noteBack()
+                nextSequence = packet.header.sequence &+ 1
+                return sink.coded(packet)
+            }
+        } else {
+            try camera.run { picture in
+                noteBack()
+                sink.video(picture)
+                return true
+            }
+        }
+    }
+
+    private func noteBack() {
+        guard told != nil else { return }
+        told = nil
+        Log.warning("The camera \(name) is back.")
     }
 
     /// The same camera, wherever it is now.
     private func reopened() throws(GantryError) -> CameraCapture {
         var failure: GantryError?
-        for path in [path] + CameraFailure.devices() {
+        for path in identity.places() {
             do throws(GantryError) {
-                let camera = try CameraCapture(device: path, wish: wish, stopper: stopping)
-                if camera.name == name { return camera }
+                // One more than the last: whatever came between is lost.
+                let camera = try CameraCapture(
+                    device: path, wish: wish, options: options, firstSequence: nextSequence &+ 1, stopper: stopping)
+                guard isAsBefore(camera) else { throw CameraFailure.changed(path, camera.mode) }
+                return camera
             } catch {
                 if failure == nil { failure = error }
             }
         }
-        throw failure ?? CameraFailure.lost(path, SystemError(errno: ENODEV, during: "open"))
+        throw failure ?? CameraFailure.lost(identity.path, SystemError(errno: ENODEV, during: "open"))
+    }
+
+    /// Pictures may be of any size; who gets packets has been told what they are.
+    private func isAsBefore(_ camera: CameraCapture) -> Bool {
+        guard let video = info.video, camera.codedAs == video.codedAs else { return false }
+        return video.codedAs == nil || (camera.mode.width & ~1, camera.mode.height & ~1) == (video.width, video.height)
     }
 
     private var isStopped: Bool { waitForStop(0) }
-    private func wait() { _ = waitForStop(CInt(clamping: Self.pause.microseconds / 1000)) }
 
     private func waitForStop(_ milliseconds: CInt) -> Bool {
         var waiting = pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0)

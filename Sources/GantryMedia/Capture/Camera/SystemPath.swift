@@ -1,3 +1,4 @@
+import GantryCore
 import GantryPlatform
 import Glibc
 
@@ -47,5 +48,24 @@ enum SystemPath {
             if name != ".", name != ".." { names.append(name) }
         }
         return names
+    }
+
+    /// A name that others have chosen, made fit for showing.
+    static func shown(_ name: String) -> String { DisplayName(name).text }
+
+    /// The group that a node belongs to, by name or by number; nil when nothing is there. `isRoot`: joining it would be no
+    /// way to get access.
+    static func group(of path: String) -> (name: String, isRoot: Bool)? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16384) { buffer -> String? in
+            var entry = Glibc.group()
+            var result: UnsafeMutablePointer<Glibc.group>?
+            guard getgrgid_r(status.st_gid, &entry, buffer.baseAddress, buffer.count, &result) == 0, result != nil,
+                let name = entry.gr_name
+            else { return nil }
+            return String(cString: name)
+        }
+        return (name ?? "\(status.st_gid)", status.st_gid == 0 || status.st_mode & S_IRGRP == 0)
     }
 }

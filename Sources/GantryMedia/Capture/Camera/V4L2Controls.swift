@@ -25,6 +25,16 @@ extension V4L2Device {
         return found
     }
 
+    /// One control as it is now; nil when the camera does not have it.
+    func control(_ id: UInt32) -> CameraControl? {
+        var query = v4l2_query_ext_ctrl()
+        query.id = id
+        do throws(SystemError) { try request("VIDIOC_QUERY_EXT_CTRL", CV4L2_QUERY_EXT_CTRL, &query) } catch {
+            return nil
+        }
+        return control(query)
+    }
+
     private func control(_ query: v4l2_query_ext_ctrl) -> CameraControl? {
         var query = query
         let unusable = UInt32(V4L2_CTRL_FLAG_DISABLED) | UInt32(V4L2_CTRL_FLAG_HAS_PAYLOAD)
@@ -36,7 +46,9 @@ extension V4L2Device {
             step: Int(clamping: max(1, query.step)), defaultValue: Int(query.default_value))
         control.isInactive = query.flags & UInt32(V4L2_CTRL_FLAG_INACTIVE) != 0
         control.isReadOnly = query.flags & UInt32(V4L2_CTRL_FLAG_READ_ONLY) != 0
-        if kind != .button, query.flags & UInt32(V4L2_CTRL_FLAG_WRITE_ONLY) == 0 { control.value = value(of: query.id) }
+        if kind != .button, query.flags & UInt32(V4L2_CTRL_FLAG_WRITE_ONLY) == 0 {
+            control.value = value(of: query.id, kind)
+        }
         if kind == .menu || kind == .integerMenu { control.entries = entries(of: control) }
         return control
     }
@@ -74,18 +86,28 @@ extension V4L2Device {
     }
 
     /// Nil when it cannot be read.
-    func value(of id: UInt32) -> Int? {
+    private func value(of id: UInt32, _ kind: CameraControl.Kind) -> Int? {
         var control = v4l2_control()
         control.id = id
         do throws(SystemError) { try request("VIDIOC_G_CTRL", CV4L2_G_CTRL, &control) } catch { return nil }
-        return Int(control.value)
+        // A bit mask uses all 32 bits.
+        return kind == .bitmask ? Int(UInt32(bitPattern: control.value)) : Int(control.value)
     }
 
     func set(_ id: UInt32, to value: Int) throws(SystemError) {
         var control = v4l2_control()
         control.id = id
-        // A bit mask uses all 32 bits.
         control.value = Int32(truncatingIfNeeded: value)
         try request("VIDIOC_S_CTRL", CV4L2_S_CTRL, &control)
+    }
+}
+
+extension V4L2Device {
+    /// Whether the camera's encoder can be asked for a key frame.
+    var hasKeyFrameControl: Bool { control(CV4L2_CID_MPEG_VIDEO_FORCE_KEY_FRAME) != nil }
+
+    /// A wish: a camera that refuses gives one when it pleases.
+    func requestKeyFrame() {
+        do throws(SystemError) { try set(CV4L2_CID_MPEG_VIDEO_FORCE_KEY_FRAME, to: 1) } catch {}
     }
 }

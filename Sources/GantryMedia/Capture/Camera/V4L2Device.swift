@@ -43,6 +43,21 @@ final class V4L2Device {
         var flags: UInt32
         var isCapture: Bool { flags & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0 }
         var canStream: Bool { flags & UInt32(V4L2_CAP_STREAMING) != 0 }
+
+        /// Why it cannot be used as a camera, in words; nil when it can.
+        var reasonAgainst: String? {
+            if isCapture { return canStream ? nil : "its driver cannot stream" }
+            if flags & UInt32(V4L2_CAP_META_CAPTURE) != 0 {
+                return "it delivers data about the pictures of a camera; the pictures come from another node of it"
+            }
+            if flags & UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE) != 0 {
+                return "its driver has the multi-planar kind of interface only, which is not supported"
+            }
+            if flags & UInt32(V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_VIDEO_OUTPUT_MPLANE | V4L2_CAP_META_OUTPUT) != 0 {
+                return "it is an output, which takes pictures and gives none"
+            }
+            return "it delivers no pictures"
+        }
     }
 
     func capabilities() throws(SystemError) -> Capabilities {
@@ -213,6 +228,8 @@ final class V4L2Device {
         var index: Int
         var count: Int
         var isDamaged: Bool
+        /// The driver's count of pictures, those included that it has lost.
+        var sequence: UInt32
         /// On the monotonic clock; nil when the driver stamps otherwise.
         var stamp: MediaTimestamp?
     }
@@ -230,7 +247,8 @@ final class V4L2Device {
             microseconds: Int64(buffer.timestamp.tv_sec) &* 1_000_000 &+ Int64(buffer.timestamp.tv_usec))
         return Filled(
             index: Int(buffer.index), count: Int(buffer.bytesused),
-            isDamaged: buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0, stamp: isMonotonic ? stamp : nil)
+            isDamaged: buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) != 0, sequence: buffer.sequence,
+            stamp: isMonotonic ? stamp : nil)
     }
 
     private static func emptyBuffer(_ index: Int) -> v4l2_buffer {

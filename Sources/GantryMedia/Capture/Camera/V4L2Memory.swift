@@ -29,6 +29,8 @@ final class V4L2Memory {
         }
     }
 
+    func holds(_ index: Int) -> Bool { maps.indices ~= index }
+
     /// The bytes of a filled buffer; nil for an index that the driver invented.
     func bytes(_ filled: V4L2Device.Filled) -> UnsafeRawBufferPointer? {
         guard maps.indices ~= filled.index else { return nil }
