@@ -89,11 +89,12 @@ import Testing
         #expect(size(640, 480, 7, 50) == nil && size(640, 480, 200, 3) == nil && size(0, 480) == nil)
     }
 
-    @Test(arguments: [
-        ("truecolor", "xterm", nil, ColorDepth.direct), ("24bit", "screen", "", .direct),
-        (nil, "xterm-direct", nil, .direct), (nil, "xterm-256color", nil, .indexed), ("", "xterm", nil, .shades),
-        (nil, nil, nil, .shades), ("truecolor", "xterm-256color", "1", .shades),
-    ] as [(String?, String?, String?, ColorDepth)])
+    @Test(
+        arguments: [
+            ("truecolor", "xterm", nil, ColorDepth.direct), ("24bit", "screen", "", .direct),
+            (nil, "xterm-direct", nil, .direct), (nil, "xterm-256color", nil, .indexed), ("", "xterm", nil, .shades),
+            (nil, nil, nil, .shades), ("truecolor", "xterm-256color", "1", .shades),
+        ] as [(String?, String?, String?, ColorDepth)])
     func theTerminalSaysItsColours(colorTerm: String?, type: String?, noColor: String?, depth: ColorDepth) {
         #expect(ColorDepth(colorTerm: colorTerm, terminalType: type, noColor: noColor) == depth)
     }

@@ -15,10 +15,11 @@ struct SourceInventory {
     init() {
         let cameras = CameraList.all()
         self.cameras = cameras
-        microphones = MicrophoneList.all()
+        let microphones = MicrophoneList.all()
+        self.microphones = microphones
         screen = Self.result { () throws(GantryError) in try ScreenList.own { Environment[$0] } }
         defaultCamera = Self.result { () throws(GantryError) in try CameraList.best(cameras) }
-        defaultMicrophone = Self.result { () throws(GantryError) in try MicrophoneList.best() }
+        defaultMicrophone = Self.result { () throws(GantryError) in try MicrophoneList.best(of: microphones) }
     }
 
     private static func result<Value>(_ body: () throws(GantryError) -> Value) -> Result<Value, GantryError> {

@@ -67,8 +67,7 @@ package struct ScreenPlace: Sendable, Hashable {
             throw GantryError(
                 .sourceNotFound,
                 "The screen of a Wayland session cannot be sent yet. Log in to an X11 session (\"Xorg\" on the login "
-                    + "screen), or let another program capture it: "
-                    + "wf-recorder -m yuv4mpegpipe … | gantry-producer run -")
+                    + "screen), or let another program capture it and write YUV4MPEG2 to: gantry-producer run -")
         }
         throw GantryError(
             .sourceNotFound,
