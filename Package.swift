@@ -44,7 +44,10 @@ let package = Package(
         library("COpus", pkgConfig: "opus", apt: ["libopus-dev"]),
         library(
             "CLibAV", pkgConfig: "libavformat",
-            apt: ["libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"]),
+            apt: [
+                "libavcodec-dev", "libavdevice-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev",
+                "libswscale-dev",
+            ]),
         library("CYUV", apt: ["libyuv-dev"]),
         library("CQREncode", pkgConfig: "libqrencode", apt: ["libqrencode-dev"]),
         library("CZBar", pkgConfig: "zbar", apt: ["libzbar-dev"]),

@@ -35,7 +35,7 @@ struct PairCommand {
             guard image == nil, arguments.positionals.isEmpty else {
                 throw GantryError(.invalidArgument, "--camera does not go with --image or with a code.")
             }
-            return .camera(camera == "auto" ? "/dev/video0" : camera)
+            return .camera(camera)
         }
         switch (arguments.positionals.count, arguments.positional(0), image) {
         case (0, _, let path?): return .image(path)
@@ -124,7 +124,7 @@ struct PairCommand {
         let signals = try SignalWatch { _ in cancel.signal() }
         defer { signals.stop() }
         do throws(GantryError) {
-            return try scan(device, cancel)
+            return try scan(device == "auto" ? CameraList.best().path : device, cancel)
         } catch {
             guard error.code == .sourceNotFound else { throw error }
             throw GantryError(
@@ -135,17 +135,22 @@ struct PairCommand {
     }
 
     private func scan(_ device: String, _ cancel: EventDescriptor) throws(GantryError) -> String {
-        let isQuiet = json
+        let deadline = MonotonicClock.now() + .seconds(120)
+        let preview = json ? nil : ScanPreview(until: deadline)
+        defer { preview?.clear() }
+        func say(_ text: String) {
+            if json { return }
+            preview?.clear()
+            StandardStreams.writeError(text)
+        }
         return try CameraScanner.scan(
-            device: device, until: MonotonicClock.now() + .seconds(120), cancel: cancel,
+            device: device, until: deadline, cancel: cancel,
             progress: { progress in
-                if isQuiet { return }
                 switch progress {
                 case .started(let name, let mode):
-                    StandardStreams.writeError(
-                        "Looking through \(name) (\(mode)) for the code of the studio. Ctrl-C cancels.\n")
-                case .unusable(let error): StandardStreams.writeError("\(error)\n")
+                    say("Looking through \(name) (\(mode)) for the code of the studio. Ctrl-C cancels.\n")
+                case .unusable(let error): say("\(error)\n")
                 }
-            })
+            }, watch: { preview?.show($0) })
     }
 }

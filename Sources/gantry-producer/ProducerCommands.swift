@@ -8,27 +8,32 @@ enum ProducerCommands {
         options: CommonOptions.all,
         examples: [
             .init("gantry-producer pair", "pair with the studio whose code you paste"),
-            .init("gantry-producer run", "send the test pattern"),
+            .init("gantry-producer sources", "which cameras, microphones and screens there are"),
+            .init("gantry-producer run", "send the camera and the microphone"),
             .init("gantry-producer run clip.mp4", "send a file, in real time"),
             .init("gantry-producer status", "what the running one does"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [run, pair, devices, status, pause, resume])
+        subcommands: [run, sources, pair, devices, status, pause, resume])
 
     static let run = Command(
         "run", summary: "Wait for paired studios and send to them",
         options: [
             Option(
                 "source", short: "s", value: "WHAT",
-                help: "camera: the first camera, or its path, as /dev/video0; without sound. test: moving test pattern "
-                    + "with tone. FILE or URL: anything FFmpeg reads, in real time; a file "
-                    + "begins when the first studio receives. -: YUV4MPEG2 on standard input. Default: test.",
+                help: "camera: the first real camera. A path such as /dev/video0: that one. screen: the screen of this "
+                    + "X11 session; screen::1 another display's; screen,640x480+100+50 a part (width, height, left, top). "
+                    + "test: moving test pattern with tone. FILE or URL: anything FFmpeg reads, in real time; a file "
+                    + "begins when the first studio receives. -: YUV4MPEG2 on standard input. Default: camera.",
                 group: "Source"),
             Option("loop", help: "Begin the file again at its end.", group: "Source"),
             Option(
                 "audio", value: "WHAT",
-                help: "auto: the source's own sound, a tone for the test pattern. off: none. Default: auto.",
-                group: "Source", allowed: ["auto", "off"]),
+                help:
+                    "auto: the source's own sound; with a camera the default microphone if there is one, with the test "
+                    + "pattern a tone, with a screen nothing. off: none. mic: the default microphone with any source. Or the "
+                    + "name of a microphone, as `gantry-producer sources` lists them. Default: auto.",
+                group: "Source"),
             Option(
                 "size", value: "WxH",
                 help:
@@ -37,7 +42,7 @@ enum ProducerCommands {
             Option(
                 "fps", value: "RATE",
                 help:
-                    "Frames a second of the test pattern, or wished for from a camera; a file's frames beyond this rate are left out.",
+                    "Frames a second of the test pattern or a screen (default 30), or wished for from a camera; a file's frames beyond this rate are left out.",
                 group: "Picture"),
             Option(
                 "bitrate", short: "b", value: "BITS",
@@ -63,11 +68,24 @@ enum ProducerCommands {
         ],
         positionals: [Positional("SOURCE", help: "The same as --source.", isRequired: false)],
         examples: [
-            .init("gantry-producer run", "test pattern and tone, until Ctrl-C"),
-            .init("gantry-producer run camera", "what the first camera sees"),
+            .init("gantry-producer run", "the first camera and the microphone, until Ctrl-C"),
+            .init("gantry-producer run /dev/video2 --audio off", "another camera, without sound"),
+            .init("gantry-producer run screen --audio mic", "the screen, and what you say about it"),
+            .init("gantry-producer run test", "test pattern and tone"),
             .init("gantry-producer run clip.mp4 --loop", "a file, again and again"),
             .init("ffmpeg -i in.mov -f yuv4mpegpipe - | gantry-producer run -s -", "frames of another program"),
         ])
+
+    static let sources = Command(
+        "sources", summary: "Show the cameras, microphones and screens that can be sent",
+        options: [
+            Option("controls", help: "Also what can be set at each camera (with --json it is always there).")
+        ],
+        examples: [
+            .init("gantry-producer sources", "each with the word to give to `run`, and what would be sent without one"),
+            .init("gantry-producer sources --json | jq .default", "for programs"),
+        ],
+        notes: ["Nothing is used, and no program that uses a device is disturbed."])
 
     static let pair = Command(
         "pair", summary: "Pair with a studio by the code that `gantry-studio pair` shows",
@@ -77,7 +95,9 @@ enum ProducerCommands {
             Option("confirm", help: "Ask whether the studio shows the same number before anything is stored."),
             Option(
                 "camera", value: "DEV",
-                help: "Scan the QR code with a camera: a path, or auto for /dev/video0. Gives up after two minutes."),
+                help:
+                    "Scan the QR code with a camera: a path, or auto for the first real one. In a terminal it shows what "
+                    + "the camera sees. Gives up after two minutes."),
             Option("name", value: "NAME", help: "What the studio shows. Default: the host's name."),
             Option(
                 "port", short: "p", value: "PORT",

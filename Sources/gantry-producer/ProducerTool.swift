@@ -10,6 +10,7 @@ enum ProducerTool {
             switch arguments.commandNames.first {
             case "run": try RunCommand(arguments).run()
             case "pair": try PairCommand(arguments).run()
+            case "sources": SourcesCommand(arguments).run()
             case "status": try StatusCommand(arguments).run()
             case "pause": try PauseCommand(arguments, pauses: true).run()
             case "resume": try PauseCommand(arguments, pauses: false).run()

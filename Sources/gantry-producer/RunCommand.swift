@@ -27,10 +27,10 @@ struct RunCommand {
                         frameRate: $0.frameRate, bitrate: bitrate, sourceName: input.label,
                         sourceType: input.type)
                 },
-                audio: info.audio == nil ? nil : .init(sourceName: input.label)))
+                audio: info.audio == nil ? nil : .init(sourceName: input.audioLabel)))
         address = ControlAddress(
             producer: controller.keyID, stateFolder: try StateFolder.open(arguments.string("state-dir")).path)
-        report = RunReport(json: arguments.has("json"), label: input.label, info: info)
+        report = RunReport(json: arguments.has("json"), input)
     }
 
     func run() throws(GantryError) -> ExitStatus {

@@ -8,14 +8,17 @@ import ProducerKit
 final class RunReport: Sendable {
     private let json: Bool
     private let label: String
+    /// Where the sound comes from, when it is another source.
+    private let audioLabel: String?
     private let info: MediaSourceInfo
     private let status: StatusLine
     private let startTime = MonotonicClock.now()
 
-    init(json: Bool, label: String, info: MediaSourceInfo) {
+    init(json: Bool, _ input: SourceFactory) {
         self.json = json
-        self.label = label
-        self.info = info
+        label = input.label
+        audioLabel = input.audioLabel == input.label ? nil : input.audioLabel
+        info = input.source.info
         status = StatusLine(isEnabled: !json)
         status.takeOverLog()
     }
@@ -27,7 +30,8 @@ final class RunReport: Sendable {
                 "started",
                 [
                     .init("port", .integer(Int64(port))), .init("key", .string(controller.keyID.description)),
-                    .init("source", .string(label)), .init("pairedStudios", .integer(Int64(studios))),
+                    .init("source", .string(label)), .init("audioSource", .optional(audioLabel)),
+                    .init("pairedStudios", .integer(Int64(studios))),
                 ])
             return
         }
@@ -133,7 +137,7 @@ final class RunReport: Sendable {
     private func describe(_ info: MediaSourceInfo) -> String {
         var parts: [String] = []
         if let video = info.video { parts.append("\(video.width)x\(video.height) at \(video.frameRate) fps") }
-        parts.append(info.audio == nil ? "no sound" : "with sound")
+        parts.append(info.audio == nil ? "no sound" : audioLabel.map { "sound of \($0)" } ?? "with sound")
         return " (\(parts.joined(separator: ", ")))"
     }
 

@@ -3,10 +3,13 @@
 package struct TerminalModel: Sendable {
     package struct Cell: Sendable, Hashable {
         package var character: Character = " "
-        /// Indices of the palette of 256; nil is the terminal's own.
+        /// Indices of the palette of 256, or `direct` and 0xRRGGBB; nil is the terminal's own.
         package var foreground: Int?
         package var background: Int?
     }
+
+    /// Marks a colour of 24 bits.
+    package static let direct = 1 << 24
 
     package private(set) var columns: Int
     package private(set) var rows: Int
@@ -111,6 +114,7 @@ package struct TerminalModel: Sendable {
         // After a full line the cursor stands on its last cell.
         case (UInt8(ascii: "K"), ""), (UInt8(ascii: "K"), "0"):
             erase(row..<row + 1, from: min(column, columns - 1))
+        case (UInt8(ascii: "A"), _): row = max(0, row - max(1, numbers.first ?? 1))
         case (UInt8(ascii: "C"), _): column = min(columns - 1, column + max(1, numbers.first ?? 1))
         case (UInt8(ascii: "m"), _): color(numbers)
         case (UInt8(ascii: "h"), "?1049"): enter()
@@ -129,10 +133,21 @@ package struct TerminalModel: Sendable {
             switch number {
             case 0: pen = Cell()
             case 38, 48:
-                guard rest.popFirst() == 5, let index = rest.popFirst() else { return }
-                if number == 38 { pen.foreground = index } else { pen.background = index }
+                guard let color = Self.color(&rest) else { return }
+                if number == 38 { pen.foreground = color } else { pen.background = color }
             default: unknown.append("\(number)m")
             }
+        }
+    }
+
+    /// What follows 38 or 48.
+    private static func color(_ rest: inout ArraySlice<Int>) -> Int? {
+        switch rest.popFirst() {
+        case 5: return rest.popFirst()
+        case 2:
+            guard let red = rest.popFirst(), let green = rest.popFirst(), let blue = rest.popFirst() else { return nil }
+            return direct | red << 16 | green << 8 | blue
+        default: return nil
         }
     }
 

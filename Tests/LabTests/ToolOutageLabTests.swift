@@ -60,7 +60,7 @@ extension LabTests {
                 #expect(studio.status == 0, "\(studio.errorText)")
                 #expect(Self.outages(studio) == 1, "\(studio.errorText)")
 
-                let running = try camera.start(["run", "--name", "Camera", "--size", "320x180"], json: false)
+                let running = try camera.start(["run", "test", "--name", "Camera", "--size", "320x180"], json: false)
                 try await running.errors(containing: "on port 7787")
                 let receiving = try await desk.run(["receive", "Camera", "-d", "500ms"], json: false)
                 #expect(receiving.status == 0, "\(receiving.errorText)")

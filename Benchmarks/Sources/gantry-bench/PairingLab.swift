@@ -26,7 +26,7 @@ final class PairingLab {
         lab = try Lab(tools)
         do {
             try lab.up()
-            producer = try lab.start("gantry-producer", on: 1, ["--state-dir", lab.path("producer"), "run", "--json"])
+            producer = try lab.start("gantry-producer", on: 1, ["--state-dir", lab.path("producer"), "run", "test", "--json"])
             _ = try producer.wait(for: "advertised")
         } catch {
             lab.close()

@@ -34,7 +34,7 @@ final class ToolPair {
     func startProducer(environment: [String: String] = [:]) throws -> Process {
         try start(
             "gantry-producer",
-            ["--state-dir", path("producer"), "run", "--port", "\(port)", "--json"],
+            ["--state-dir", path("producer"), "run", "test", "--port", "\(port)", "--json"],
             environment: environment)
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <libavcodec/avcodec.h>
+#include <libavdevice/version.h>
 #include <libavformat/avformat.h>
 #include <libavutil/avutil.h>
 #include <libavutil/channel_layout.h>
@@ -20,6 +21,9 @@ static const int CLibAV_ERROR_ENOSPC = AVERROR(ENOSPC);
 static const int64_t CLibAV_NOPTS_VALUE = AV_NOPTS_VALUE;
 
 // encode/capture
+
+// libavdevice is loaded at run time (see DeviceLibrary); only this number of its headers is used.
+static const int CLibAV_DEVICE_VERSION_MAJOR = LIBAVDEVICE_VERSION_MAJOR;
 
 // How long a frame lasts, in units of its stream; the field was renamed in libavutil 57.30.
 static inline int64_t CLibAV_frame_duration(const AVFrame *frame) {

@@ -23,10 +23,11 @@ package enum CameraScanner {
     ///   - deadline: on the monotonic clock; nil waits for ever.
     ///   - cancel: ends it when signalled.
     ///   - progress: called on the same thread.
+    ///   - watch: gets each picture that is looked at, on the same thread, for a preview.
     /// - Throws: `timeout`, `cancelled`, and the errors of `CameraCapture`.
     package static func scan(
         device: String, until deadline: MediaTimestamp?, cancel: EventDescriptor,
-        progress: (Progress) -> Void = { _ in }
+        progress: (Progress) -> Void = { _ in }, watch: (Picture) -> Void = { _ in }
     ) throws(GantryError) -> String {
         let camera = try CameraCapture(device: device, wish: CameraWish(frameRate: .fps30), stopper: cancel)
         let scanner = try QRScanner()
@@ -39,6 +40,7 @@ package enum CameraScanner {
         try camera.run(until: deadline, wants: wants) { picture in
             next = MonotonicClock.now() + interval
             looks &+= 1
+            watch(picture)
             let texts = scanner.scan(picture, effort: .glance(looks))
             for text in texts {
                 do throws(GantryError) {

@@ -81,7 +81,7 @@ struct AlsaFailure {
 
     private func busy(_ code: CInt) -> GantryError {
         let nodes = nodes
-        let holders = DeviceHolders.find(nodes.map(\.path))
+        let holders = DeviceHolders.names(of: nodes.map(\.path))
         let path = nodes.count == 1 ? nodes[0].path : "/dev/snd/*"
         let who =
             holders.isEmpty

@@ -99,7 +99,7 @@ extension EndToEnd {
             let pairedAt = try #require(list.lines.first.flatMap(jsonLine)?["pairedAt"] as? Int)
             #expect(clock.years.contains(pairedAt / 31_557_600), "\(pairedAt)")
             let producer = try tool(
-                "gantry-producer", clock.producer, ["run", "--port", stage.port, "--size", "320x180"])
+                "gantry-producer", clock.producer, ["run", "test", "--port", stage.port, "--size", "320x180"])
             try await producer.line(containing: "\"started\"")
             let receive = try await tool("gantry-studio", clock.studio, ["receive", "-d", "500ms"]).end()
             #expect(receive.status == 0, "\(receive.errorText)")

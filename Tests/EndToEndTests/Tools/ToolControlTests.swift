@@ -195,7 +195,7 @@ extension EndToEnd {
         @Test func aSecondProducerGoesOnWithoutASocket() async throws {
             let stage = try ToolStage()
             let first = try await stage.startPattern()
-            let second = try stage.producer(["run", "--port", "0", "--size", "320x180"])
+            let second = try stage.producer(["run", "test", "--port", "0", "--size", "320x180"])
             try await second.line(containing: "\"started\"")
             try await second.errors(containing: "cannot be asked")
             #expect(try await Self.status(stage)["port"] as? Int == Int(stage.port))

@@ -70,7 +70,7 @@ extension EndToEnd {
             let (code, studio) = try await stage.showCode()
             studio.signal(SIGINT)
             _ = try await studio.end()
-            let run = ["run", "--port", stage.port, "--size", "320x180"]
+            let run = ["run", "test", "--port", stage.port, "--size", "320x180"]
             for crashesWhilePairing in [true, false] {
                 let producer = try Self.start(stage, "gantry-producer", run)
                 try await producer.line(containing: "\"started\"")

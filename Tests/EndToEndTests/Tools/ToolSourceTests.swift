@@ -100,7 +100,7 @@ extension EndToEnd {
             let first = try await stage.startPattern()
             let folder = try TestFolder()
             let second = try await ToolRun.run([
-                "gantry-producer", "--state-dir", folder.file("state"), "run", "--port", stage.port,
+                "gantry-producer", "--state-dir", folder.file("state"), "run", "test", "--port", stage.port,
             ])
             expectFailure(second, status: 5, saying: ["Port \(stage.port) is in use", "--port", "ss -ltnp"])
             first.signal(SIGINT)

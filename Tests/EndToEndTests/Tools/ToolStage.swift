@@ -51,7 +51,7 @@ final class ToolStage: Sendable {
 
     /// A producer that runs with a small pattern.
     func startPattern(_ more: [String] = [], size: String = "320x180") async throws -> ToolRun {
-        let producer = try producer(["run", "--port", port, "--size", size] + more)
+        let producer = try producer(["run", "test", "--port", port, "--size", size] + more)
         try await producer.line(containing: "\"started\"")
         return producer
     }

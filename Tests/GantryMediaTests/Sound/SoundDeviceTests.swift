@@ -181,13 +181,13 @@ import Testing
         let holder = try ToolRun(["bash", "-c", "exec 9<\(path); echo ready; exec sleep 300"])
         try await holder.line(containing: "ready")
         let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let found = DeviceHolders.find([real])
-        #expect(["bash", "sleep"].map { "\($0) (\(holder.processID))" }.contains(found.first), "\(found)")
+        let found = DeviceHolders.names(of: real)
+        #expect(["bash", "sleep"].map { "\($0) (process \(holder.processID))" }.contains(found.first), "\(found)")
         #expect(found.count == 1)
-        #expect(DeviceHolders.find([real + "x"]).isEmpty)
+        #expect(DeviceHolders.names(of: real + "x").isEmpty)
         holder.signal(SIGKILL)
         _ = try await holder.end()
-        #expect(DeviceHolders.find([real]).isEmpty)
+        #expect(DeviceHolders.names(of: real).isEmpty)
         withExtendedLifetime(folder) {}
     }
 

@@ -71,7 +71,7 @@ struct LabTool: Sendable {
 
     /// A producer that runs, with a small picture; by default known to the network.
     func send(_ arguments: [String] = [], until event: String = "advertised") async throws -> ToolRun {
-        let run = try start(["run", "--name", name, "--size", "320x180"] + arguments)
+        let run = try start(["run", "test", "--name", name, "--size", "320x180"] + arguments)
         try await run.line(containing: "\"\(event)\"")
         return run
     }

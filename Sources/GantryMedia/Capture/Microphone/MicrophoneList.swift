@@ -27,7 +27,8 @@ package enum MicrophoneList {
     /// - Throws: `sourceNotFound` when there is none; `sourceBusy`, `sourceNotPermitted` when that is why.
     package static func best() throws(GantryError) -> MicrophoneInfo { try best(of: all()) }
 
-    static func best(of all: [MicrophoneInfo]) throws(GantryError) -> MicrophoneInfo {
+    /// As `best()`, among those that are known.
+    package static func best(of all: [MicrophoneInfo]) throws(GantryError) -> MicrophoneInfo {
         let usable = all.filter { $0.problem == nil }
         if let best = usable.first(where: { $0.isDefault && !$0.isVirtual }) ?? usable.first(where: { !$0.isVirtual })
             ?? usable.first(where: \.isDefault)

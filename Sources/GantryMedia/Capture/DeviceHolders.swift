@@ -3,12 +3,15 @@ import Glibc
 /// Which processes have a device open, as far as the user may see: those of other users only root does.
 enum DeviceHolders {
     /// Such as "ffmpeg (process 812)"; at most four. Takes some milliseconds on a full machine.
-    static func names(of path: String) -> [String] {
-        guard let device = SystemPath.resolved(path) else { return [] }
+    static func names(of paths: String...) -> [String] { names(of: paths) }
+
+    static func names(of paths: [String]) -> [String] {
+        let devices = paths.compactMap(SystemPath.resolved)
+        guard !devices.isEmpty else { return [] }
         var found: [String] = []
         for process in SystemPath.entries("/proc", limit: 65536) {
             guard let number = Int(process), found.count < 4 else { continue }
-            guard holds(process, device) else { continue }
+            guard holds(process, devices) else { continue }
             if number == Int(getpid()) {
                 found.append("this very program")
             } else {
@@ -19,8 +22,10 @@ enum DeviceHolders {
         return found
     }
 
-    private static func holds(_ process: String, _ device: String) -> Bool {
+    private static func holds(_ process: String, _ devices: [String]) -> Bool {
         let folder = "/proc/\(process)/fd"
-        return SystemPath.entries(folder, limit: 4096).contains { SystemPath.link("\(folder)/\($0)") == device }
+        return SystemPath.entries(folder, limit: 4096).contains { entry in
+            SystemPath.link("\(folder)/\(entry)").map(devices.contains) ?? false
+        }
     }
 }
