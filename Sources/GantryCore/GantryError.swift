@@ -116,4 +116,12 @@ extension GantryError.Code {
     public static let outputFailed = Self(702)
     /// The reader of a pipe has gone.
     public static let outputClosed = Self(703)
+    /// There is no such device to put it out on.
+    public static let outputNotFound = Self(704)
+    /// Another program uses the output device.
+    public static let outputBusy = Self(705)
+    /// The user may not open the output device.
+    public static let outputNotPermitted = Self(706)
+    /// The output device was unplugged, or its driver failed.
+    public static let outputLost = Self(707)
 }
