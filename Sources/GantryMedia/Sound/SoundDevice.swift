@@ -12,3 +12,10 @@ package protocol SoundDevice: AnyObject {
 }
 
 extension AlsaPCM: SoundDevice {}
+
+extension AlsaPCM.Position {
+    /// For devices that are no hardware.
+    package init(delay: Int, available: Int, time: MediaTimestamp) {
+        self.init(delay: delay, available: available, time: time, isDriverTime: true)
+    }
+}

@@ -24,6 +24,7 @@ package final class SoundFeeder<Device: SoundDevice> {
     private var taken = SoundFeeder.chunk
     /// Written since the device was made ready; it starts by itself.
     private var primed = 0
+    private var hasRun = false
     private var lastTaken: MediaTimestamp?
 
     /// What the device is to hold for a delay of `target`: 2/5 of it. The rest lets packets be late.
@@ -46,8 +47,11 @@ package final class SoundFeeder<Device: SoundDevice> {
     /// - Throws: what has happened to the device; then it is of no use any more.
     package func turn(_ playout: SoundPlayout, now: MediaTimestamp) throws(GantryError) -> MediaDuration {
         let position = device.position()
-        var queued = position.map { device.bufferFrames - $0.available } ?? primed
-        var delay = position?.delay ?? primed
+        if position != nil { hasRun = true }
+        // A device that has run and stands is empty: the next write says why.
+        let unplayed = hasRun ? 0 : primed
+        var queued = position.map { device.bufferFrames - $0.available } ?? unplayed
+        var delay = position?.delay ?? unplayed
         let time = position?.time ?? now
         // Held since before the position was taken.
         if let waiting = lastTaken, now - waiting > Self.patience { throw stands() }
@@ -74,6 +78,7 @@ package final class SoundFeeder<Device: SoundDevice> {
             case .recovered:
                 taken = Self.chunk
                 primed = 0
+                hasRun = false
                 lock.withLock { playout.deviceRanDry() }
                 return .zero
             }
