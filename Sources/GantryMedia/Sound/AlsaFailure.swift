@@ -121,9 +121,6 @@ extension SoundCards {
     /// Names for the command line of what there is.
     static func present(capture: Bool) -> [String] {
         let ids = Dictionary(all().map { ($0.number, $0.id) }, uniquingKeysWith: { first, _ in first })
-        return nodes(capture: capture).prefix(16).map { node in
-            let card = ids[node.card] ?? String(node.card)
-            return node.device == 0 ? card : "hw:\(card),\(node.device)"
-        }
+        return nodes(capture: capture).prefix(16).map { name(of: $0, id: ids[$0.card]) }
     }
 }

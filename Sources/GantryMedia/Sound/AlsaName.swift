@@ -53,4 +53,13 @@ enum AlsaName {
         }
         return (card, device)
     }
+
+    /// Whether it means one device of the hardware, not what the user's settings put behind it.
+    static func namesHardware(_ name: String) -> Bool { resolved(name).flatMap(hardware) != nil }
+
+    /// The same device of the card of that name: `hw:1,2` becomes `hw:Loopback,2`.
+    static func renamed(_ name: String, card: String) -> String {
+        let device = resolved(name).flatMap(hardware)?.device ?? 0
+        return device == 0 ? card : "hw:\(card),\(device)"
+    }
 }

@@ -36,6 +36,15 @@ package final class AlsaPCM {
         package var channels: Int
         /// As ALSA calls it: `S16_LE`.
         package var format: String
+
+        /// As FFmpeg calls it: `pcm_s16le`.
+        var codec: String {
+            let bits: [String: String] = [
+                "U8": "u8", "S8": "s8", "S16_LE": "s16le", "S16_BE": "s16be", "S24_3LE": "s24le", "S24_LE": "s24le",
+                "S32_LE": "s32le", "FLOAT_LE": "f32le",
+            ]
+            return bits[format].map { "pcm_" + $0 } ?? "pcm"
+        }
     }
 
     package enum Wait: Sendable {
@@ -75,6 +84,8 @@ package final class AlsaPCM {
     package let periodFrames: Int
     package let bufferFrames: Int
     package let native: Native?
+    /// The short name of the card behind it; nil when a sound server is there.
+    package let cardID: String?
     /// Overruns, underruns and sleeps so far.
     package private(set) var recoveryCount = 0
 
@@ -107,6 +118,7 @@ package final class AlsaPCM {
         bufferFrames = opened.bufferFrames
         node = opened.node
         native = opened.native
+        cardID = opened.node.flatMap { node in SoundCards.all().first { $0.number == node.card }?.id }
         var status: OpaquePointer?
         let count = Int(snd_pcm_poll_descriptors_count(handle))
         guard snd_pcm_status_malloc(&status) == 0, let status, 1...64 ~= count else {

@@ -45,6 +45,12 @@ enum SoundCards {
             .sorted { ($0.card, $0.device) < ($1.card, $1.device) }
     }
 
+    /// For the command line. A card's number may change, its name does not.
+    static func name(of node: Node, id: String?) -> String {
+        let card = id ?? String(node.card)
+        return node.device == 0 ? card : "hw:\(card),\(node.device)"
+    }
+
     /// At most 1024 entries.
     private static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
