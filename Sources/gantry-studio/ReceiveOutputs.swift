@@ -13,6 +13,8 @@ struct ReceiveOutputs {
     let usesStandardOutput: Bool
     let recordingPath: String?
     let snapshotPath: String?
+    /// Outlives sessions; `finish` closes it.
+    let sound: SoundOutput?
     private let y4mPath: String?
     private let wavPath: String?
     private let recording: MuxOutput?
@@ -62,6 +64,11 @@ struct ReceiveOutputs {
         if let path = arguments.string("wav") {
             configuration.audioOutputs.append(try WAVOutput(path: path, overwrite: overwrite, failed: failed))
         }
+        sound = try SoundOptions.output(arguments)
+        if let sound {
+            configuration.audioOutputs.append(sound)
+            configuration.videoOutputs.append(sound)
+        }
         // Meters come last, so that they see what the other outputs cost.
         configuration.videoOutputs += [latency, skew]
         configuration.audioOutputs.append(skew)
@@ -72,7 +79,8 @@ struct ReceiveOutputs {
         _ arguments: ParsedArguments, _ configuration: StudioSessionConfiguration
     ) throws(GantryError) {
         let needs: [(option: String, isThere: Bool, opposite: String)] = [
-            ("wav", configuration.wantsAudio, "--no-audio"), ("y4m", configuration.wantsVideo, "--no-video"),
+            ("wav", configuration.wantsAudio, "--no-audio"), ("play", configuration.wantsAudio, "--no-audio"),
+            ("y4m", configuration.wantsVideo, "--no-video"),
             ("snapshot", configuration.wantsVideo, "--no-video"),
         ]
         var seen: [String: String] = [:]
@@ -89,7 +97,10 @@ struct ReceiveOutputs {
     }
 
     /// Packet outputs are finished by the session; nothing is left to do for a session that never began.
-    func finish() { for output in configuration.packetOutputs { output.finish() } }
+    func finish() {
+        for output in configuration.packetOutputs { output.finish() }
+        sound?.finish()
+    }
 
     /// A line for each output that was asked for and got nothing: a source without a picture, or without sound.
     func unwritten(_ result: StudioStatistics) -> [String] {

@@ -49,6 +49,7 @@ enum Summary {
                     + "\(Figures.milliseconds(code.p95)), p99 \(Figures.milliseconds(code.p99)) ms; "
                     + "\(code.framesRead) read, \(code.framesMissing) missing.")
         }
+        if let sound = outputs.sound { lines += SoundOptions.lines(sound) }
         if let skew = outputs.skew.median {
             lines.append(
                 "Sound against picture: \(Figures.milliseconds(skew.microseconds)) ms over \(skew.count) clicks.")
@@ -85,6 +86,7 @@ enum Summary {
             .init("cpuPercent", .number(processor)), .init("cpuSeconds", .number(usage.processorTime.seconds)),
             number("residentBytes", usage.residentBytes),
         ]
+        if let sound = outputs.sound { fields.append(SoundOptions.json(sound)) }
         if let code = outputs.latency.result {
             fields.append(
                 .init(

@@ -5,14 +5,14 @@ struct PlayoutWindow {
     struct Means {
         var offset: MediaDuration
         /// Samples of each channel.
-        var delay: Double
+        var largestDelay: Int
         var elapsed: MediaDuration
     }
 
     private static let span = MediaDuration.seconds(1)
     private var first: (offset: MediaDuration, time: MediaTimestamp)?
     private var sum: Int64 = 0
-    private var delays: Int64 = 0
+    private var largestDelay = 0
     private var count: Int64 = 0
 
     mutating func add(offset: MediaDuration, delay: Int, now: MediaTimestamp) {
@@ -20,7 +20,7 @@ struct PlayoutWindow {
         guard let first else { return }
         // Sums of differences: the offset itself is that of two unrelated clocks.
         sum &+= (offset - first.offset).microseconds
-        delays &+= Int64(clamping: delay)
+        largestDelay = max(largestDelay, delay)
         count += 1
     }
 
@@ -28,7 +28,7 @@ struct PlayoutWindow {
     func means(now: MediaTimestamp) -> Means? {
         guard let first, count > 0, now - first.time >= Self.span else { return nil }
         return Means(
-            offset: first.offset + MediaDuration(microseconds: sum / count), delay: Double(delays) / Double(count),
+            offset: first.offset + MediaDuration(microseconds: sum / count), largestDelay: largestDelay,
             elapsed: now - first.time)
     }
 }

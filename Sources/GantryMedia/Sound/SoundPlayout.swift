@@ -17,15 +17,17 @@ package final class SoundPlayout {
 
     /// 5 ms to 1 s.
     package static let targets = MediaDuration.milliseconds(5)...MediaDuration.seconds(1)
-    /// More than the device holds, at least: half a packet of jitter on each side of one of 10 ms.
-    private static let reserve = MediaDuration.milliseconds(20)
+    /// More than the device holds before a chunk, at least: that chunk, one packet of 10 ms, and 10 ms by which it may be
+    /// late.
+    private static let reserve = MediaDuration.milliseconds(25)
     /// Stamps of packets that follow each other may differ by that from what their lengths say.
     private static let stampNoise: Int64 = 5000
     /// A longer hole, or a longer way back, is another piece of sound.
     private static let longestHole: Int64 = 200_000
     /// How much may wait beyond the target.
     private static let surplus = MediaDuration.milliseconds(500)
-    private static let second = MediaDuration.seconds(1)
+    /// Silence of the source that is longer is a pause, or the end.
+    private static let longestGap = MediaDuration.seconds(2)
 
     private let wish: MediaDuration
     private let ring: SampleRing
@@ -39,6 +41,8 @@ package final class SoundPlayout {
     private var end: MediaTimestamp?
     private var starvedAt: MediaTimestamp?
     private var window = PlayoutWindow()
+    /// The most that the device held in the second before.
+    private var lastLargestDelay = 0
     package private(set) var figures = SoundFigures()
 
     /// - Parameter target: from a packet's arrival until its end is heard; clamped to `targets`.
@@ -119,6 +123,7 @@ package final class SoundPlayout {
         realign()
         edge = SoundEdge()
         target = wish
+        lastLargestDelay = 0
         starvedAt = nil
     }
 
@@ -133,6 +138,7 @@ package final class SoundPlayout {
         // What it holds is lost: less than a millisecond is not heard, and the rest has to be made anew.
         resampler.reset()
         window = PlayoutWindow()
+        lastLargestDelay = 0
         figures.isPlaying = false
         figures.heardAfterStamp = nil
     }
@@ -141,7 +147,7 @@ package final class SoundPlayout {
 
     /// Until all that waits is heard, when `delay` samples are in the device.
     package func backlog(delay: Int) -> MediaDuration {
-        Self.duration(Double(ring.count) + resampler.heldCount + Double(max(0, delay)))
+        Self.duration(Double(ring.count + Self.believable(delay)) + resampler.heldCount)
     }
 
     /// Makes the next `count` samples of each channel.
@@ -153,7 +159,10 @@ package final class SoundPlayout {
         throws(GantryError)
     {
         var done = 0
+        let delay = Self.believable(delay)
         let heard = now + Self.duration(Double(delay))
+        // A sound server may hold more than we would.
+        if case .waiting = state { target = max(target, needed(for: delay)) }
         if case .playing = state { try measure(heard: heard, delay: delay, now: now) }
         while done < count {
             switch state {
@@ -190,9 +199,10 @@ package final class SoundPlayout {
 
     private func startPlaying(_ now: MediaTimestamp) {
         state = .playing
-        if let starvedAt, now - starvedAt < Self.second + Self.second {
-            // It went on: what was missing has been heard as a gap.
-            figures.underruns += 1
+        if let starvedAt {
+            figures.realignments += 1
+            // It went on soon, so it was no pause: what was missing has been heard as a gap.
+            if now - starvedAt < Self.longestGap { figures.underruns += 1 }
         }
         starvedAt = nil
         figures.isPlaying = true
@@ -216,7 +226,6 @@ package final class SoundPlayout {
             starvedAt = now
             // Nothing is left, whatever the library held on to.
             ring.removeAll()
-            figures.realignments += 1
             stopPlaying()
             // Late packets say when others will come; those before the gap do not any more.
             arrivals.removeAll()
@@ -235,8 +244,9 @@ package final class SoundPlayout {
         figures.heardAfterStamp = offset
         guard let mean = window.means(now: now), let base = arrivals.base(at: now) else { return }
         window = PlayoutWindow()
-        // A sound server may hold more than we would.
-        target = min(max(wish, Self.duration(mean.delay) + Self.reserve), Self.targets.upperBound)
+        // One odd value of the device's does not count.
+        target = needed(for: lastLargestDelay == 0 ? mean.largestDelay : min(mean.largestDelay, lastLargestDelay))
+        lastLargestDelay = mean.largestDelay
         let measured = mean.offset - base
         let error = measured - target
         figures.delay = measured
@@ -251,6 +261,14 @@ package final class SoundPlayout {
         }
         figures.correctionPartsPerMillion = servo.correctionPartsPerMillion
     }
+
+    /// The target where the device holds `delay` samples.
+    private func needed(for delay: Int) -> MediaDuration {
+        min(max(wish, Self.duration(Double(delay)) + Self.reserve), Self.targets.upperBound)
+    }
+
+    /// Whatever a device tells: at most 2 s.
+    private static func believable(_ delay: Int) -> Int { max(0, min(2 * AudioBlock.sampleRate, delay)) }
 
     // MARK: Units
 

@@ -141,7 +141,9 @@ final class Ear {
         while index < samples.count {
             let (left, right) = (samples[index], samples[index + 1])
             let bend = left - 2 * last + beforeLast
-            if bend > Self.bend || bend < -Self.bend { breaks.append((start + Double(index / 2) / rate, bend.magnitude)) }
+            if bend > Self.bend || bend < -Self.bend {
+                breaks.append((start + Double(index / 2) / rate, bend.magnitude))
+            }
             if left > 0.3 { loud += 1 }
             (beforeLast, last) = (last, left)
             if right >= 0, lastRight < 0 {
