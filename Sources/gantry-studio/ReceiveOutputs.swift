@@ -13,6 +13,8 @@ struct ReceiveOutputs {
     let usesStandardOutput: Bool
     let recordingPath: String?
     let snapshotPath: String?
+    /// Outlives sessions; `finish` closes it.
+    let sound: SoundOutput?
     private let y4mPath: String?
     private let wavPath: String?
     private let recording: MuxOutput?
@@ -66,6 +68,12 @@ struct ReceiveOutputs {
         }
         virtualCamera = try Self.virtualCamera(arguments)
         if let virtualCamera { configuration.videoOutputs.append(virtualCamera) }
+        sound = try SoundOptions.output(arguments)
+        if let sound {
+            configuration.audioOutputs.append(sound)
+            configuration.videoOutputs.append(sound)
+        }
+        configuration.reconnection = Self.reconnection(arguments)
         // Meters come last, so that they see what the other outputs cost.
         configuration.videoOutputs += [latency, skew]
         configuration.audioOutputs.append(skew)
@@ -78,6 +86,7 @@ struct ReceiveOutputs {
         let needs: [(option: String, isThere: Bool, opposite: String)] = [
             ("wav", configuration.wantsAudio, "--no-audio"), ("y4m", configuration.wantsVideo, "--no-video"),
             ("snapshot", configuration.wantsVideo, "--no-video"), ("vcam", configuration.wantsVideo, "--no-video"),
+            ("play", configuration.wantsAudio, "--no-audio"),
         ]
         var seen: [String: String] = [:]
         for option in ["record", "ts", "y4m", "wav", "snapshot"] {
@@ -90,6 +99,14 @@ struct ReceiveOutputs {
         for need in needs where arguments.has(need.option) && !need.isThere {
             throw GantryError(.invalidArgument, "--\(need.option) does not go with \(need.opposite).")
         }
+    }
+
+    /// A virtual camera stays while its producer comes and goes; files end with the connection.
+    private static func reconnection(_ arguments: ParsedArguments) -> Reconnection {
+        let endsByItself = ["record", "ts", "y4m", "wav", "snapshot", "duration"].contains { arguments.has($0) }
+        if endsByItself { return .never }
+        if arguments.has("vcam") { return .always }
+        return arguments.has("play") ? .afterLoss : .never
     }
 
     private static func virtualCamera(_ arguments: ParsedArguments) throws(GantryError) -> VirtualCameraOutput? {
@@ -111,6 +128,7 @@ struct ReceiveOutputs {
     func finish() {
         for output in configuration.packetOutputs { output.finish() }
         virtualCamera?.close()
+        sound?.finish()
     }
 
     /// A line for each output that was asked for and got nothing: a source without a picture, or without sound.

@@ -44,6 +44,7 @@ enum StudioCommands {
             Option(
                 "y4m", value: "FILE", help: "Write the pictures as YUV4MPEG2; - is standard output.", group: "Outputs"),
             Option("wav", value: "FILE", help: "Write the sound as WAV; - is standard output.", group: "Outputs"),
+        ] + SoundOptions.table + [
             Option(
                 "ts", value: "FILE",
                 help: "Write picture and sound as MPEG-TS; - is standard output, for ffplay or OBS.",
@@ -71,6 +72,7 @@ enum StudioCommands {
             .init("gantry-studio receive 192.168.1.20:7787 -r take.mp4 -d 10s", "record ten seconds"),
             .init("gantry-studio receive camera --ts - | ffplay -", "watch"),
             .init("gantry-studio receive camera --vcam", "use it as a webcam in browsers and meetings"),
+            .init("gantry-studio receive camera --play", "listen"),
             .init("gantry-studio receive camera --y4m - | ffmpeg -i - out.webm", "hand frames on"),
         ])
 

@@ -55,6 +55,7 @@ enum Summary {
                 "Virtual camera \(camera.path): \(Figures.count(counts.written, "picture")) shown, \(counts.dropped) left out."
             )
         }
+        if let sound = outputs.sound { lines += SoundOptions.lines(sound) }
         if let skew = outputs.skew.median {
             lines.append(
                 "Sound against picture: \(Figures.milliseconds(skew.microseconds)) ms over \(skew.count) clicks.")
@@ -91,6 +92,7 @@ enum Summary {
             .init("cpuPercent", .number(processor)), .init("cpuSeconds", .number(usage.processorTime.seconds)),
             number("residentBytes", usage.residentBytes),
         ]
+        if let sound = outputs.sound { fields.append(SoundOptions.json(sound)) }
         if let code = outputs.latency.result {
             fields.append(
                 .init(

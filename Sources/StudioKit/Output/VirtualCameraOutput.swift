@@ -13,6 +13,7 @@ package final class VirtualCameraOutput: VideoOutput, @unchecked Sendable {  // 
     package init(_ camera: VirtualCamera) { self.camera = camera }
 
     package func receive(_ frame: VideoFrame) { camera.show(frame.picture) }
+    package func videoInterrupted() { camera.showCard() }
     package func videoEnded() { camera.showCard() }
 
     /// Keeps what the card says in step with the session. Any thread, in the order of the events.
@@ -24,7 +25,7 @@ package final class VirtualCameraOutput: VideoOutput, @unchecked Sendable {  // 
         case .paused:
             say("\(lock.withLock { name }) has paused")
             camera.showCard()
-        case .resumed, .ended: wait()
+        case .resumed, .disconnected, .ended: wait()
         default: break
         }
     }
