@@ -22,15 +22,23 @@ struct RunCommand {
         controller = try ProducerController(
             configuration: ProducerConfiguration(
                 name: try arguments.displayName("name"), port: port, stateDirectory: arguments.string("state-dir"),
-                video: info.video.map {
-                    .init(
-                        frameRate: $0.frameRate, bitrate: bitrate, sourceName: input.label,
-                        sourceType: input.type)
-                },
+                video: info.video.map { Self.settings($0, input, bitrate) },
                 audio: info.audio == nil ? nil : .init(sourceName: input.audioLabel)))
         address = ControlAddress(
             producer: controller.keyID, stateFolder: try StateFolder.open(arguments.string("state-dir")).path)
         report = RunReport(json: arguments.has("json"), input)
+    }
+
+    private static func settings(
+        _ video: MediaSourceInfo.Video, _ input: SourceFactory, _ bitrate: Int?
+    ) -> ProducerConfiguration.VideoSettings {
+        var settings = ProducerConfiguration.VideoSettings(
+            frameRate: video.frameRate, bitrate: bitrate, sourceName: input.label, sourceType: input.type)
+        settings.coded = video.codedAs.map {
+            VideoStreamFormat(
+                codec: $0, width: video.width, height: video.height, frameRate: video.frameRate, color: video.color)
+        }
+        return settings
     }
 
     func run() throws(GantryError) -> ExitStatus {

@@ -3,9 +3,11 @@ import Glibc
 /// Which processes have a device open, as far as the user may see: those of other users only root does.
 enum DeviceHolders {
     /// Such as "ffmpeg (process 812)"; at most four. Takes some milliseconds on a full machine.
-    static func names(of paths: String...) -> [String] { names(of: paths) }
+    ///
+    /// - Parameter exceptUs: leaves this very process out.
+    static func names(of path: String, exceptUs: Bool = false) -> [String] { names(of: [path], exceptUs: exceptUs) }
 
-    static func names(of paths: [String]) -> [String] {
+    static func names(of paths: [String], exceptUs: Bool = false) -> [String] {
         let devices = paths.compactMap(SystemPath.resolved)
         guard !devices.isEmpty else { return [] }
         var found: [String] = []
@@ -13,6 +15,7 @@ enum DeviceHolders {
             guard let number = Int(process), found.count < 4 else { continue }
             guard holds(process, devices) else { continue }
             if number == Int(getpid()) {
+                if exceptUs { continue }
                 found.append("this very program")
             } else {
                 let name = SystemPath.shown(SystemPath.firstLine("/proc/\(process)/comm") ?? "?")

@@ -133,13 +133,8 @@ package final class SoundPlayer: @unchecked Sendable {
 
     private var isOver: Bool {
         let endTime = lock.withLock { self.endTime }
-        return endTime.map { $0 <= MonotonicClock.now() } == true || waitForStop(0)
+        return endTime.map { $0 <= MonotonicClock.now() } == true || stopping.wait(for: .zero)
     }
 
-    private func sleep(_ duration: MediaDuration) { _ = waitForStop(duration.microseconds) }
-
-    private func waitForStop(_ microseconds: Int64) -> Bool {
-        var waiting = pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0)
-        return poll(&waiting, 1, CInt(clamping: (max(0, microseconds) &+ 999) / 1000)) > 0
-    }
+    private func sleep(_ duration: MediaDuration) { _ = stopping.wait(for: duration) }
 }

@@ -28,4 +28,11 @@ package final class EventDescriptor: Sendable {
         var count: UInt64 = 0
         _ = read(descriptor.rawValue, &count, 8)
     }
+
+    /// Sleeps until there is a signal, `duration` at most; true when there is one. It is not taken back.
+    package func wait(for duration: MediaDuration) -> Bool {
+        var waiting = pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0)
+        // Rounded up: a wait that is too short by a part of a millisecond would be repeated at once.
+        return poll(&waiting, 1, CInt(clamping: (max(0, duration.microseconds) &+ 999) / 1000)) > 0
+    }
 }

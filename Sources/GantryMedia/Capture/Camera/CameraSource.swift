@@ -86,7 +86,7 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `curren
                 // What is there and cannot be used is asked less and less often.
                 let isGone = error.code == .sourceNotFound || error.code == .sourceLost
                 pause = isGone ? Self.pause : min(pause + Self.pause, Self.longestPause)
-                _ = waitForStop(CInt(clamping: pause.microseconds / 1000))
+                _ = stopping.wait(for: pause)
             }
         }
         return .stopped
@@ -160,12 +160,7 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `curren
         return video.codedAs == nil || (camera.mode.width & ~1, camera.mode.height & ~1) == (video.width, video.height)
     }
 
-    private var isStopped: Bool { waitForStop(0) }
-
-    private func waitForStop(_ milliseconds: CInt) -> Bool {
-        var waiting = pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0)
-        return poll(&waiting, 1, milliseconds) > 0
-    }
+    private var isStopped: Bool { stopping.wait(for: .zero) }
 
     package func stop() { stopping.signal() }
 }

@@ -76,13 +76,8 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
 
     package func stop() { stopping.signal() }
 
-    private var isStopped: Bool { waitForStop(0) }
-    private func wait() { _ = waitForStop(CInt(clamping: Self.pause.microseconds / 1000)) }
-
-    private func waitForStop(_ milliseconds: CInt) -> Bool {
-        var waiting = pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0)
-        return poll(&waiting, 1, milliseconds) > 0
-    }
+    private var isStopped: Bool { stopping.wait(for: .zero) }
+    private func wait() { _ = stopping.wait(for: Self.pause) }
 
     private func reason(_ error: GantryError) -> String {
         switch error.code {

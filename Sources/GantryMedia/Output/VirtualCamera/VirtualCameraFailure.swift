@@ -94,8 +94,7 @@ enum VirtualCameraFailure {
 
     /// Who has the device open, readers too; without us.
     private static func users(_ path: String) -> String {
-        DeviceHolders.find([SystemPath.resolved(path) ?? path]).filter { !$0.hasSuffix("(\(getpid()))") }
-            .joined(separator: ", ")
+        DeviceHolders.names(of: path, exceptUs: true).joined(separator: ", ")
     }
 
     /// Which virtual cameras there are.
