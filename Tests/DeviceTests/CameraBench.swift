@@ -54,6 +54,23 @@ enum CameraBench {
     static func unplug() { try? "vivid.0".write(toFile: driver + "/unbind", atomically: false, encoding: .utf8) }
     static func plug() { try? "vivid.0".write(toFile: driver + "/bind", atomically: false, encoding: .utf8) }
 
+    /// What is wrong with a camera, in words.
+    static func problem(of path: String) -> String? {
+        CameraList.all().first { $0.path == path }?.problem?.message
+    }
+
+    /// Asks again and again, on a thread, for a minute.
+    static func comesTrue(_ condition: @escaping @Sendable () -> Bool) async throws -> Bool {
+        try await onThread {
+            let deadline = MonotonicClock.now() + .seconds(60)
+            while MonotonicClock.now() < deadline {
+                if condition() { return true }
+                usleep(100_000)
+            }
+            return false
+        }
+    }
+
     static func failure(_ body: () async throws -> Void) async throws -> GantryError? {
         do {
             try await body()

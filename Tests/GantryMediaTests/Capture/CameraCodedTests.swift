@@ -79,7 +79,8 @@ import Testing
         #expect(packet.header.isKey && packet.codec == .mjpeg)
         let other = try #require(pack(packets, [0xff, 0xd8, 1, 0xff, 0xd9, 0], 2))
         #expect(other.count == 5)
-        guard case .full = [0xff, 0xd8, 0xff, 0xd9].withUnsafeBytes({ packets.pack($0, sequence: 3, stamp: stamp) })
+        let third: [UInt8] = [0xff, 0xd8, 0xff, 0xd9]
+        guard case .full = third.withUnsafeBytes({ packets.pack($0, sequence: 3, stamp: stamp) })
         else { throw Oracle.Failure(text: "there is a third packet") }
         withExtendedLifetime((packet, other)) {}
     }

@@ -73,6 +73,8 @@ import Testing
         #expect(color(.mjpeg, 3, 2, 2).matrix == 6)
         #expect(!color(.bgr24, 8, 0, 1).isFullRange)
         #expect(color(.yuyv, 7, 0, 0).isFullRange)
+        #expect(color(.grey, 8, 0, 0).isFullRange)
+        #expect(!color(.grey, 8, 0, 2).isFullRange)
         #expect(color(.yuyv, 99, 99, 99) == ColorDescription(primaries: 1, transfer: 1, matrix: 6))
     }
 }

@@ -60,13 +60,14 @@ import Testing
     @Test func deliveryDecidesWhatIsOnOffer() {
         let offers = [offer(.yuyv, 1280, 720, 30), offer(.mjpeg, 640, 480, 30), offer(.h264, 1920, 1080, 30)]
         func choice(_ delivery: CameraDelivery) -> CameraPixels? {
-            CameraNegotiation.choose(offers, wish: CameraWish(), delivery: delivery)?.pixels
+            CameraNegotiation.choose(offers, wish: CameraWish(), options: CameraOptions(delivery: delivery))?.pixels
         }
         #expect(choice(.auto) == .yuyv)
         #expect(choice(.pictures) == .yuyv)
         #expect(choice(.mjpeg) == .mjpeg)
         #expect(choice(.h264) == .h264)
-        #expect(CameraNegotiation.choose([offers[0]], wish: CameraWish(), delivery: .h264) == nil)
+        #expect(
+            CameraNegotiation.choose([offers[0]], wish: CameraWish(), options: CameraOptions(delivery: .h264)) == nil)
         #expect(CameraDelivery.auto.passesOn(.h264) && !CameraDelivery.auto.passesOn(.mjpeg))
         #expect(!CameraDelivery.pictures.passesOn(.h264) && CameraDelivery.mjpeg.passesOn(.mjpeg))
     }

@@ -6,8 +6,7 @@ import Glibc
 ///
 /// `init` chooses the mode and takes the device for itself; `run` or `runCoded` streams on the caller's thread, once. Only
 /// `stop` may be called from elsewhere, and `statistics` be read.
-// `published` is guarded by `lock`; all else but `stopper` belongs to the running thread.
-package final class CameraCapture: @unchecked Sendable {
+package final class CameraCapture: @unchecked Sendable {  // `published` by `lock`; the rest: running thread.
     /// What the driver calls the camera, made fit for showing.
     package let name: String
     /// What was agreed on; the pictures are of this size, cut to even.
@@ -63,7 +62,7 @@ package final class CameraCapture: @unchecked Sendable {
     ) throws(GantryError) {
         if let stopper { self.stopper = stopper } else { self.stopper = try EventDescriptor() }
         device = try V4L2Device(path: path)
-        let setup = try CameraSetup(device, wish: wish, delivery: options.delivery)
+        let setup = try CameraSetup(device, wish: wish, options: options)
         (name, mode, color) = (setup.name, setup.mode, setup.color)
         try CameraTuning(device, camera: setup.name).apply(options.controls)
         if let codec = mode.pixels.codec, options.delivery.passesOn(mode.pixels) {

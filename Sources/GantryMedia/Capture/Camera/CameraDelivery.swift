@@ -31,9 +31,18 @@ package struct CameraOptions: Sendable, Hashable {
     package var delivery: CameraDelivery
     /// Set in this order, at every opening.
     package var controls: [CameraControlSetting]
+    /// Only modes with these; nil takes the best.
+    package var pixels: CameraPixels?
 
-    package init(delivery: CameraDelivery = .pictures, controls: [CameraControlSetting] = []) {
+    package init(
+        delivery: CameraDelivery = .pictures, controls: [CameraControlSetting] = [], pixels: CameraPixels? = nil
+    ) {
         self.delivery = delivery
         self.controls = controls
+        self.pixels = pixels
+    }
+
+    func permits(_ pixels: CameraPixels) -> Bool {
+        delivery.permits(pixels) && (self.pixels.map { $0 == pixels } ?? true)
     }
 }

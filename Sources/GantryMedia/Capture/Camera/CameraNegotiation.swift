@@ -8,10 +8,10 @@ enum CameraNegotiation {
     /// Measured in octaves: how much larger the picture is, twice how much smaller, twice how much slower. Among equals
     /// the pixels that need less work win, then the order of the driver.
     static func rank(
-        _ offers: [CameraOffer], wish: CameraWish, delivery: CameraDelivery = .pictures
+        _ offers: [CameraOffer], wish: CameraWish, options: CameraOptions = CameraOptions()
     ) -> [CameraCandidate] {
         var found: [CameraCandidate] = []
-        for (index, offer) in offers.enumerated() where delivery.permits(offer.pixels) {
+        for (index, offer) in offers.enumerated() where options.permits(offer.pixels) {
             let size = offer.size(nearest: wish)
             guard 16...Picture.maximumSide ~= size.width, 16...Picture.maximumSide ~= size.height else { continue }
             let mode = CameraMode(
@@ -23,9 +23,9 @@ enum CameraNegotiation {
 
     /// The first of `rank`, or nil when there is none.
     static func choose(
-        _ offers: [CameraOffer], wish: CameraWish, delivery: CameraDelivery = .pictures
+        _ offers: [CameraOffer], wish: CameraWish, options: CameraOptions = CameraOptions()
     ) -> CameraMode? {
-        rank(offers, wish: wish, delivery: delivery).first?.mode
+        rank(offers, wish: wish, options: options).first?.mode
     }
 
     private static func candidate(_ mode: CameraMode, _ offer: Int, _ wish: CameraWish) -> CameraCandidate {
@@ -75,8 +75,8 @@ enum CameraNegotiation {
         default: break
         }
         if pixels.isRGB || pixels == .mjpeg { color.matrix = 6 }
-        // 1: full range; the default is limited, except for V4L2_COLORSPACE_JPEG (7).
-        let isFull = quantization == 1 || quantization == 0 && colorspace == 7
+        // 1: full range; the default is limited, except for V4L2_COLORSPACE_JPEG (7), and for what is no YCbCr.
+        let isFull = quantization == 1 || quantization == 0 && (colorspace == 7 || pixels == .grey)
         color.isFullRange = pixels == .mjpeg || isFull && !pixels.isRGB
         return color
     }

@@ -14,15 +14,15 @@ struct CameraSetup {
     ///
     /// - Throws: `sourceUnreadable` (not a camera), `unsupportedCodec`, `sourceBusy`, `sourceLost`, `sourceSilent` (a
     ///   virtual one that nobody writes into).
-    init(_ device: V4L2Device, wish: CameraWish, delivery: CameraDelivery) throws(GantryError) {
+    init(_ device: V4L2Device, wish: CameraWish, options: CameraOptions) throws(GantryError) {
         name = try Self.checkedName(device)
         let formats = device.formats()
         let offers = Self.offers(device, formats)
-        let ranked = CameraNegotiation.rank(offers.map(\.offer), wish: wish, delivery: delivery)
+        let ranked = CameraNegotiation.rank(offers.map(\.offer), wish: wish, options: options)
         guard let best = ranked.first, offers.indices ~= best.offer else {
-            throw offers.contains { delivery.permits($0.offer.pixels) } || delivery.permits(.yuyv)
+            throw options.delivery.permits(.yuyv) || offers.contains { options.permits($0.offer.pixels) }
                 ? CameraFailure.noUsableFormat(device.path, formats)
-                : CameraFailure.noSuchDelivery(device.path, delivery, formats)
+                : CameraFailure.noSuchDelivery(device.path, options.delivery, formats)
         }
         for line in CameraNegotiation.explanation(ranked, wish: wish) { Log.debug("camera \(device.path): \(line)") }
         let layout: V4L2Device.Layout
@@ -39,8 +39,8 @@ struct CameraSetup {
         guard let pixels = CameraPixels(layout.code) else {
             throw CameraFailure.noUsableFormat(device.path, [layout.code])
         }
-        guard delivery.permits(pixels) else {
-            throw CameraFailure.noSuchDelivery(device.path, delivery, [layout.code])
+        guard options.permits(pixels) else {
+            throw CameraFailure.noSuchDelivery(device.path, options.delivery, [layout.code])
         }
         mode = CameraMode(pixels: pixels, width: layout.width, height: layout.height, frameRate: rate)
         stride = layout.stride

@@ -15,7 +15,7 @@ package struct CameraStatistics: Sendable, Hashable {
 
     package init() {}
 
-    /// The counts of both, and the rate of the second.
+    /// The counts of both, and the rate of the second where it has one.
     package static func + (a: Self, b: Self) -> Self {
         var sum = b
         sum.delivered &+= a.delivered
@@ -23,6 +23,7 @@ package struct CameraStatistics: Sendable, Hashable {
         sum.dropped &+= a.dropped
         sum.skipped &+= a.skipped
         sum.lost &+= a.lost
+        sum.measuredRate = b.measuredRate ?? a.measuredRate
         return sum
     }
 }

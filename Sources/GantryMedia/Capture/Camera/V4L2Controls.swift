@@ -68,7 +68,8 @@ extension V4L2Device {
     private func entries(of control: CameraControl) -> [CameraControl.Entry] {
         guard control.minimum >= 0, control.maximum >= control.minimum else { return [] }
         var found: [CameraControl.Entry] = []
-        for value in control.minimum...min(control.maximum, control.minimum + Self.controlLimit) {
+        let span = min(control.maximum - control.minimum, Self.controlLimit)
+        for value in control.minimum...(control.minimum + span) {
             var query = v4l2_querymenu()
             query.id = control.id
             query.index = UInt32(clamping: value)
