@@ -22,7 +22,7 @@ struct MicrophoneTests {
         let file = folder.file("sound.wav")
         _ = try await Oracle.check(
             [
-                "ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", sound, "-t", "60", "-ar", "\(rate)", "-ac",
+                "ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", sound, "-t", "20", "-ar", "\(rate)", "-ac",
                 "\(channels)",
             ]
                 + ["-c:a", format, "-y", file])
@@ -138,17 +138,19 @@ struct MicrophoneTests {
         let sink = try await record(source, samples: 192_000)
         player.signal(SIGKILL)
         _ = try await player.end()
-        let blocks = sink.audio
+        // Where it was stopped, a block was not full.
+        let blocks = sink.audio.dropLast()
         #expect(blocks.allSatisfy { $0.count == 480 })
         let steps = zip(blocks, blocks.dropFirst()).map { ($1.presentation - $0.presentation).microseconds }
         #expect(steps.allSatisfy { $0 > 0 })
         let settled = steps.dropFirst(100)
         print("stamps: steps of \(settled.min() ?? 0)…\(settled.max() ?? 0) µs")
-        #expect(settled.allSatisfy { (9800...10_200).contains($0) })
         let delays = blocks.map { ($0.arrival - $0.presentation).milliseconds }
         print("from the recording of a block's first sample to the sink: \(delays.min() ?? 0)…\(delays.max() ?? 0) ms")
-        // A block can be there when its last sample is.
-        #expect(delays.allSatisfy { $0 > 5 && $0 < 2000 })
+        // A loaded machine may stall for longer than the buffer: an overrun, then. A block can be there when its last
+        // sample is.
+        #expect(settled.count { (9800...10_200).contains($0) } * 100 >= settled.count * 95)
+        #expect(delays.count { $0 > 5 && $0 < 1000 } * 100 >= delays.count * 95)
     }
 
     /// A child of this very test, which records for its own; see below.
@@ -166,7 +168,7 @@ struct MicrophoneTests {
         let player = try await play(
             "sine=sample_rate=48000", rate: 48_000, format: "pcm_s16le", channels: 2, folder: folder)
         let child = try probe()
-        func count(_ state: ToolRun.State) -> Int { state.lines.filter { $0.hasPrefix("second ") }.count }
+        @Sendable func count(_ state: ToolRun.State) -> Int { state.lines.filter { $0.hasPrefix("second ") }.count }
         #expect(try await child.state.wait { count($0) >= 1 || $0.outputEnded })
         child.signal(SIGSTOP)
         // Longer than the buffer: that is all it takes.
@@ -226,7 +228,8 @@ struct MicrophoneTests {
 
     @Test(.timeLimit(.minutes(5))) func nothingIsLeftBehind() async throws {
         func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
-        _ = try await onThread { try MicrophoneSource(name: Self.microphone) }
+        // Let go of on the thread: what is handed over lives a moment longer there.
+        try await onThread { for _ in 0..<1 { _ = try MicrophoneSource(name: Self.microphone) } }
         let before = try descriptors()
         try await onThread {
             for _ in 0..<50 { _ = try MicrophoneSource(name: Self.microphone) }
@@ -261,48 +264,59 @@ struct MicrophoneTests {
         #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
         // Told once, and once that it is back.
         #expect(warnings.value.filter { $0.contains("unplugged") }.count == 1, "\(warnings.value)")
-        #expect(warnings.value.filter { $0.contains("is back") }.count == 1, "\(warnings.value)")
-    }
-}
-
-/// Runs in a process of its own, started by the tests above, and says what comes.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["GANTRY_PROBE"] != nil, "a part of MicrophoneTests"))
-struct MicrophoneProbe {
-    @Test func records() async throws {
-        let name = ProcessInfo.processInfo.environment["GANTRY_PROBE"] ?? ""
-        for microphone in MicrophoneList.all() {
-            say("listed \(microphone.name) \(microphone.problem?.code.rawValue ?? 0)")
-        }
-        do {
-            let source = try MicrophoneSource(name: name)
-            let sink = SayingSink { say($0) }
-            _ = try await onThread { source.run(start: MonotonicClock.now(), sink: sink) }
-        } catch let error as GantryError {
-            say("error \(error.code.rawValue) \(error)")
-        }
+        #expect(warnings.value.filter { $0.hasSuffix("hw:Loopback,1,0 is back.\n") }.count == 1, "\(warnings.value)")
     }
 
-    private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
-}
-
-/// Says each second of sound, and each gap in the stamps in microseconds.
-private final class SayingSink: MediaSink, @unchecked Sendable {  // Used by the one thread of the source.
-    private let say: (String) -> Void
-    private var next: MediaTimestamp?
-    private var samples = 0
-
-    init(_ say: @escaping (String) -> Void) { self.say = say }
-
-    func video(_ picture: Picture) {}
-    func waitForRoom(until deadline: MediaTimestamp) -> Bool { true }
-
-    func audio(_ block: AudioBlock) {
-        if let next, (block.presentationTime - next).microseconds.magnitude > 5000 {
-            say("gap \((block.presentationTime - next).microseconds)")
+    /// `GANTRY_UNPLUGS` says how often, 15 times if it does not.
+    @Test(.timeLimit(.minutes(10))) func manyUnplugsLeaveNothingBehind() async throws {
+        let source = try await onThread { try MicrophoneSource(name: Self.microphone) }
+        let sink = CountingSink()
+        async let end = onThread { source.run(start: MonotonicClock.now(), sink: sink) }
+        let rounds = ProcessInfo.processInfo.environment["GANTRY_UNPLUGS"].flatMap { Int($0) } ?? 15
+        let marks = try await onThread { () throws -> [Resources] in
+            var marks: [Resources] = []
+            for _ in 0..<rounds {
+                let count = sink.samples.value
+                #expect(sink.samples.waitBlocking { $0 >= count + 2400 })
+                marks.append(try Resources())
+                for action in ["unbind", "bind"] {
+                    try "snd_aloop.0".write(
+                        toFile: "/sys/bus/platform/drivers/snd_aloop/" + action, atomically: false, encoding: .utf8)
+                }
+            }
+            let count = sink.samples.value
+            #expect(sink.samples.waitBlocking { $0 >= count + 2400 })
+            marks.append(try Resources())
+            return marks
         }
-        next = block.presentationTime + .microseconds(Int64(block.count) * 1_000_000 / 48_000)
-        let seconds = samples / 48_000
-        samples += block.count
-        if samples / 48_000 > seconds { say("second \(samples / 48_000)") }
+        source.stop()
+        _ = try await end
+        let (first, last) = (marks[min(2, marks.count - 1)], marks[marks.count - 1])
+        print("\(rounds) unplugs: \(first) → \(last)")
+        #expect(last.descriptors <= first.descriptors)
+        #expect(last.mappings <= first.mappings + 8)
+        #expect(last.kilobytes <= first.kilobytes + 4096)
+    }
+
+    private struct Resources: Sendable {
+        let descriptors: Int
+        let mappings: Int
+        /// Resident.
+        let kilobytes: Int
+
+        init() throws {
+            descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            mappings = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n").count
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+            kilobytes = (Int(pages[1]) ?? 0) * 4
+        }
+    }
+
+    private final class CountingSink: MediaSink {
+        let samples = Watched(0)
+
+        func video(_ picture: Picture) {}
+        func audio(_ block: AudioBlock) { samples.change { $0 += block.count } }
+        func waitForRoom(until deadline: MediaTimestamp) -> Bool { true }
     }
 }

@@ -238,7 +238,7 @@ package final class AlsaPCM {
         default: throw failure.during(code, direction == .capture ? "read" : "write")
         }
         let state = snd_pcm_state(handle)
-        if state == SND_PCM_STATE_DISCONNECTED { throw failure.during(-ENODEV, "read") }
+        if state == SND_PCM_STATE_DISCONNECTED { throw failure.during(-ENODEV, "recover") }
         let prepared = snd_pcm_prepare(handle)
         if prepared < 0 { throw failure.during(prepared, "prepare") }
         // Without a start nothing would ever come again.

@@ -10,14 +10,14 @@ package import GantryCore
 ///
 /// The rule for gaps:
 /// - after `restart` (overrun, sleep, another device) the next reading is taken as it is;
-/// - a reading that is more than 40 ms off is not believed, and the count goes on; the fifth in a row that is late is a
-///   gap, and taken as it is;
+/// - a reading that is more than 40 ms off is not believed, and the count goes on; after 25 in a row that are late, which is
+///   more than a device's buffer holds, so that one stall does not make them, it is a gap, and the reading is taken as it is;
 /// - stamps never go back and never overlap: readings that are early make the following blocks closer, by 2 % at most.
 ///
 /// A pure value; times in microseconds.
 package struct CaptureClock: Sendable {
     static let gap = 40_000.0
-    static let gapReadings = 5
+    static let gapReadings = 25
     /// In Hz.
     static let bandwidths = 0.05...1.0
     /// The fastest and slowest clock that is followed: 0.5 %. The worst crystals are off by 0.02 %.
