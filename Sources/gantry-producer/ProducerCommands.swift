@@ -52,8 +52,9 @@ enum ProducerCommands {
                 group: "Picture"),
             Option(
                 "control", value: "NAME=VALUE",
-                help: "Set a control of the camera: power_line_frequency=50_hz, focus_absolute=30. May be given "
-                    + "more than once. See: gantry-producer sources.",
+                help:
+                    "Set a control of the camera: power_line_frequency=50_hz, focus_absolute=30. See: gantry-producer "
+                    + "sources --controls.",
                 group: "Picture", isRepeatable: true),
             Option(
                 "pass-through", value: "WHAT",

@@ -200,7 +200,8 @@ struct MicrophoneTests {
         try await running("pcm1c")
         let error = #expect(throws: GantryError.self) { _ = try MicrophoneSource(name: Self.microphone) }
         #expect(error?.code == .sourceBusy)
-        #expect(error?.message.contains("arecord (process \(holder.processID))") == true, "\(String(describing: error))")
+        #expect(
+            error?.message.contains("arecord (process \(holder.processID))") == true, "\(String(describing: error))")
         holder.signal(SIGKILL)
         _ = try await holder.end()
     }

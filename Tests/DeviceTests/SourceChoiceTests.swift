@@ -84,7 +84,7 @@ struct SourceChoiceTests {
             "ffmpeg", "-v", "error", "-nostdin", "-progress", "pipe:1", "-f", "v4l2", "-video_size", "320x180", "-i",
             path, "-f", "null", "-",
         ])
-        func frames(_ state: ToolRun.State) -> Int {
+        @Sendable func frames(_ state: ToolRun.State) -> Int {
             state.lines.last { $0.hasPrefix("frame=") }.flatMap { Int($0.dropFirst(6)) } ?? 0
         }
         #expect(try await reader.state.wait { frames($0) > 2 || $0.outputEnded })

@@ -82,7 +82,10 @@ extension LabTests {
                 // Receiving: the producer is at another port than before, the studio's daemon knows nothing yet.
                 let sender = try lab.start(
                     1,
-                    ["gantry-producer", "--state-dir", producer, "run", "test", "--name", "Camera", "--port", "7799", "--json"])
+                    [
+                        "gantry-producer", "--state-dir", producer, "run", "test", "--name", "Camera", "--port", "7799",
+                        "--json",
+                    ])
                 let key = try #require(jsonLine(try await sender.line(containing: "started"))?["key"] as? String)
                 try Self.advertise(lab, "_camo._tcp", ["v=1", "id=\(key.prefix(16))", "s=free"])
                 try await Self.wait(lab, "_camo._tcp", Self.count + 1)

@@ -26,7 +26,8 @@ final class PairingLab {
         lab = try Lab(tools)
         do {
             try lab.up()
-            producer = try lab.start("gantry-producer", on: 1, ["--state-dir", lab.path("producer"), "run", "test", "--json"])
+            producer = try lab.start(
+                "gantry-producer", on: 1, ["--state-dir", lab.path("producer"), "run", "test", "--json"])
             _ = try producer.wait(for: "advertised")
         } catch {
             lab.close()
