@@ -173,6 +173,50 @@ struct SoundTests {
         player.stop()
     }
 
+    /// From a producer's test tone to another program, through both tools.
+    @Test(.timeLimit(.minutes(5))) func theToolsPlay() async throws {
+        let folder = try TestFolder()
+        let port = String(try LoopbackSocket.freePort())
+        func tool(_ name: String, _ arguments: [String], input: ToolRun.Input = .none) throws -> ToolRun {
+            try ToolRun(["gantry-" + name, "--state-dir", folder.file(name), "--json"] + arguments, input: input)
+        }
+        let window = try tool("studio", ["pair", "--text", "--address", "127.0.0.1"])
+        let code = try #require(jsonLine(try await window.line(containing: "\"code\""))?["code"] as? String)
+        #expect(try await tool("producer", ["pair", "-", "--port", port], input: .text(code)).end().status == 0)
+        #expect(try await window.end().status == 0)
+        let producer = try tool("producer", ["run", "test", "--port", port, "--size", "320x180", "--fps", "5"])
+        try await producer.line(containing: "\"started\"")
+        let studio = try tool(
+            "studio",
+            ["receive", "--play", Self.device, "--play-delay", "600ms", "--no-video", "--duration", "14s"])
+        try await studio.line(containing: "\"connected\"")
+        try await wait(3)
+        _ = try await Oracle.check([
+            "arecord", "-q", "-D", "hw:Loopback,1,0", "-f", "FLOAT_LE", "-r", "48000", "-c", "2", "-d", "5", "-t",
+            "raw", folder.file("take"),
+        ])
+        let end = try await studio.end()
+        producer.signal(SIGTERM)
+        _ = try await producer.end()
+        #expect(end.status == 0, "\(end.errorText)")
+        let summary = end.lines.last { $0.contains("\"summary\"") }.flatMap(jsonLine)
+        let sound = try #require(summary?["sound"] as? [String: Any])
+        print(sound)
+        #expect(sound["underruns"] as? Int == 0)
+        let take = try Data(contentsOf: URL(fileURLWithPath: folder.file("take")))
+        let left = take.withUnsafeBytes { bytes in
+            let samples = bytes.bindMemory(to: Float.self)
+            return (0..<(samples.count / 2)).map { samples[$0 * 2] }
+        }
+        // Besides the tone there is a click each second, which may add a crossing.
+        #expect((frequency(left) - 440).magnitude < 20, "\(frequency(left)) Hz")
+        let isLoud = stride(from: 0, to: left.count - 480, by: 480).map { start in
+            left[start..<(start + 480)].contains { $0.magnitude > 0.03 }
+        }
+        #expect(isLoud.count { !$0 } == 0, "\(isLoud.count { !$0 }) of \(isLoud.count)")
+        withExtendedLifetime(folder) {}
+    }
+
     @Test(.timeLimit(.minutes(5))) func nothingIsLeftBehind() async throws {
         func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
         try SoundPlayer(device: Self.device).stop()
