@@ -83,19 +83,24 @@ struct SoundTests {
         let tone = Tone(player)
         #expect(try await wait { player.figures.isPlaying })
         try await wait(2)
-        _ = try await Oracle.check([
-            "arecord", "-q", "-D", "hw:Loopback,1,0", "-f", "FLOAT_LE", "-r", "48000", "-c", "2", "-d", "6", "-t",
+        // Its other end joins: the kernel sets the cable's position anew, which may cost a gap. Not looked at below.
+        async let end = Oracle.check([
+            "arecord", "-q", "-D", "hw:Loopback,1,0", "-f", "FLOAT_LE", "-r", "48000", "-c", "2", "-d", "7", "-t",
             "raw", folder.file("take"),
         ])
+        try await wait(2)
+        let joined = player.figures
+        _ = try await end
+        let figures = player.figures
         tone.stop()
         player.stop()
         let data = try Data(contentsOf: URL(fileURLWithPath: folder.file("take")))
         let left = data.withUnsafeBytes { bytes in
             let samples = bytes.bindMemory(to: Float.self)
-            return (0..<(samples.count / 2)).map { samples[$0 * 2] }
+            return (0..<(samples.count / 2)).dropFirst(96_000).map { samples[$0 * 2] }
         }
-        #expect(left.count >= 5 * 48_000)
-        #expect(player.figures.underruns == 0, "\(player.figures)")
+        #expect(left.count >= 4 * 48_000)
+        #expect(figures.underruns == joined.underruns, "\(figures)")
         #expect((frequency(left) - 997).magnitude < 1.5, "\(frequency(left)) Hz")
         // Every 10 ms are as loud as the tone, and it is never bent more than a tone of that height is.
         var quiet = 0
@@ -171,6 +176,50 @@ struct SoundTests {
         #expect(player.figures.isPlaying && player.figures.deviceLosses == 1)
         tone.stop()
         player.stop()
+    }
+
+    /// From a producer's test tone to another program, through both tools.
+    @Test(.timeLimit(.minutes(5))) func theToolsPlay() async throws {
+        let folder = try TestFolder()
+        let port = String(try LoopbackSocket.freePort())
+        func tool(_ name: String, _ arguments: [String], input: ToolRun.Input = .none) throws -> ToolRun {
+            try ToolRun(["gantry-" + name, "--state-dir", folder.file(name), "--json"] + arguments, input: input)
+        }
+        let window = try tool("studio", ["pair", "--text", "--address", "127.0.0.1"])
+        let code = try #require(jsonLine(try await window.line(containing: "\"code\""))?["code"] as? String)
+        #expect(try await tool("producer", ["pair", "-", "--port", port], input: .text(code)).end().status == 0)
+        #expect(try await window.end().status == 0)
+        let producer = try tool("producer", ["run", "test", "--port", port, "--size", "320x180", "--fps", "5"])
+        try await producer.line(containing: "\"started\"")
+        let studio = try tool(
+            "studio",
+            ["receive", "--play", Self.device, "--play-delay", "600ms", "--no-video", "--duration", "14s"])
+        try await studio.line(containing: "\"connected\"")
+        try await wait(3)
+        _ = try await Oracle.check([
+            "arecord", "-q", "-D", "hw:Loopback,1,0", "-f", "FLOAT_LE", "-r", "48000", "-c", "2", "-d", "5", "-t",
+            "raw", folder.file("take"),
+        ])
+        let end = try await studio.end()
+        producer.signal(SIGTERM)
+        _ = try await producer.end()
+        #expect(end.status == 0, "\(end.errorText)")
+        let summary = end.lines.last { $0.contains("\"summary\"") }.flatMap(jsonLine)
+        let sound = try #require(summary?["sound"] as? [String: Any])
+        print(sound)
+        #expect((sound["underruns"] as? Int ?? 99) <= 3)
+        let take = try Data(contentsOf: URL(fileURLWithPath: folder.file("take")))
+        let left = take.withUnsafeBytes { bytes in
+            let samples = bytes.bindMemory(to: Float.self)
+            return (0..<(samples.count / 2)).dropFirst(96_000).map { samples[$0 * 2] }
+        }
+        // Besides the tone there is a click each second, which may add a crossing.
+        #expect((frequency(left) - 440).magnitude < 20, "\(frequency(left)) Hz")
+        let isLoud = stride(from: 0, to: left.count - 480, by: 480).map { start in
+            left[start..<(start + 480)].contains { $0.magnitude > 0.03 }
+        }
+        #expect(isLoud.count { !$0 } == 0, "\(isLoud.count { !$0 }) of \(isLoud.count)")
+        withExtendedLifetime(folder) {}
     }
 
     @Test(.timeLimit(.minutes(5))) func nothingIsLeftBehind() async throws {

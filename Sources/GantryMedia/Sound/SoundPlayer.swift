@@ -51,9 +51,10 @@ package final class SoundPlayer: @unchecked Sendable {
 
     private static func open(_ name: String, _ delay: MediaDuration) throws(GantryError) -> AlsaPCM {
         let level = SoundFeeder<AlsaPCM>.level(for: delay)
+        let period = min(240, level / 4)
+        // It starts with the first chunk: one with a small buffer might never have more.
         return try AlsaPCM(
-            name, .playback, wish: .init(periodFrames: min(240, level / 4), bufferFrames: level * 2, startFrames: level)
-        )
+            name, .playback, wish: .init(periodFrames: period, bufferFrames: level * 2, startFrames: period))
     }
 
     // MARK: Any thread
