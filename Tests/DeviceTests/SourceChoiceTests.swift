@@ -150,12 +150,13 @@ struct SourceChoiceTests {
             "ffprobe", "-v", "error", "-show_entries", "stream=codec_name,width", "-of", "csv=p=0", take,
         ]).text
         #expect(streams.contains("h264,320") && streams.contains("opus"), "\(streams)")
+        // The loudest: a machine that is too slow leaves gaps in the tone, which is one of -18 dB.
         let volume = try await Oracle.run([
             "ffmpeg", "-nostdin", "-i", take, "-af", "volumedetect", "-vn", "-f", "null", "-",
         ])
-        let mean = volume.errors.split(separator: "\n").first { $0.contains("mean_volume:") }
+        let loudest = volume.errors.split(separator: "\n").first { $0.contains("max_volume:") }
             .flatMap { $0.split(separator: " ").dropLast().last }.flatMap { Double($0) }
-        #expect((mean ?? -99) > -40, "\(volume.errors.suffix(600))")
+        #expect((loudest ?? -99) > -30, "\(volume.errors.suffix(600))")
     }
 
     private static func pair(_ folder: TestFolder, port: String) async throws {
