@@ -35,6 +35,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["run", "--play", "x"], ""), (["run", "x", "--play"], ""), (["run", "--play=", "x"], ""),
+        (["run", "--play", "--loop", "x"], ""), (["run", "--play", "hw:1,0", "x"], "hw:1,0"),
+        (["run", "--play=front", "x"], "front"), (["run", "--play", "default", "x"], "default"),
+        (["run", "--play", "--", "x"], ""),
+    ]) func anOptionalValueIsTakenWhenItIsOne(_ words: [String], _ value: String) throws {
+        guard case .run(let arguments) = try ExampleTool.parser.parse(words) else {
+            Issue.record("\(words) did not run")
+            return
+        }
+        #expect(arguments.has("play"))
+        #expect(arguments.string("play") == value)
+        #expect(arguments.positionals == ["x"])
+    }
+
     @Test func keepsWhatStandsBehindTheFirstEqualsSign() throws {
         #expect(try parse("run", "x", "--to=a=b").string("to") == "a=b")
         #expect(try parse("run", "x", "--to=").string("to") == "")

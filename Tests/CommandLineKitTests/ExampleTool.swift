@@ -26,6 +26,7 @@ enum ExampleTool {
             Option("duration", value: "TIME", help: "Stop after this time."),
             Option("port", value: "PORT", help: "Listen on this port."),
             Option("to", value: "HOST:PORT", help: "Dial this studio.", isRepeatable: true),
+            Option("play", value: "DEVICE", help: "Play the sound.", optionalValue: ["hw:", "default"]),
         ],
         positionals: [
             Positional("SOURCE", help: "A file, a URL, or - for standard input."),

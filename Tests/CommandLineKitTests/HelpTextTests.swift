@@ -25,6 +25,7 @@ import Testing
                   --duration TIME  Stop after this time.
                   --port PORT      Listen on this port.
                   --to HOST:PORT   Dial this studio. May be given more than once.
+                  --play[=DEVICE]  Play the sound.
                   --state-dir DIR  Keep keys and paired devices in DIR.
                   --log LEVEL      How much is logged. One of: error, warning, info,
                                    debug.

@@ -3,7 +3,7 @@ package import GantryCore
 /// Turns the words of a command line into `ParsedArguments`, by the tables of a `Command`.
 ///
 /// Forms: `--name value`, `--name=value`, `--flag`, `-n value`, `-nvalue`, `-ab` (flags together), `--` (the rest is
-/// positional), `-` alone is positional. Options may stand before and after positionals and subcommands.
+/// positional), `-` alone is positional. `--name` alone where the value is optional. Options may stand before and after positionals and subcommands.
 package struct CommandLineParser: Sendable {
     /// What the tool is to do with the command line.
     package enum Outcome: Sendable {

@@ -100,7 +100,7 @@ struct CommandLineWalk {
             values[option.name, default: []].append("")
             return
         }
-        guard let value = attached ?? nextValue() else {
+        guard let value = attached ?? nextValue(of: option) else {
             throw usageError("\(shown) needs a value: \(shown) \(placeholder).")
         }
         guard option.allowed.isEmpty || option.allowed.contains(value) else {
@@ -112,7 +112,13 @@ struct CommandLineWalk {
     }
 
     /// The next word, unless it looks like an option. A negative number and `-` are values.
-    private mutating func nextValue() -> String? {
+    ///
+    /// A value that may be left out must look like one, and is "" otherwise.
+    private mutating func nextValue(of option: Option) -> String? {
+        if let beginnings = option.optionalValue {
+            guard let word = words.first, beginnings.contains(where: { word.hasPrefix($0) }) else { return "" }
+            return words.popFirst()
+        }
         guard let word = words.first else { return nil }
         if word.hasPrefix("-") && word != "-" {
             guard let second = word.dropFirst().first, second.isASCII, second.isNumber || second == "." else {

@@ -87,7 +87,8 @@ struct HelpText {
 
     private static func label(_ option: Option) -> String {
         let short = option.short.map { "-\($0), " } ?? ""
-        return "\(short)--\(option.name)" + (option.value.map { " \($0)" } ?? "")
+        let value = option.value.map { option.optionalValue == nil ? " \($0)" : "[=\($0)]" } ?? ""
+        return "\(short)--\(option.name)\(value)"
     }
 
     private static func text(_ option: Option) -> String {

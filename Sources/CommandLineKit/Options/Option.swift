@@ -12,10 +12,14 @@ package struct Option: Sendable, Hashable {
     package let allowed: [String]
     /// May be given more than once.
     package let isRepeatable: Bool
+    /// Not nil: the value may be left out, and is then "". The word behind such an option is its value only when it
+    /// begins with one of these, so that it is not mistaken for a positional; `--name=VALUE` takes any.
+    package let optionalValue: [String]?
 
     package init(
         _ name: String, short: Character? = nil, value: String? = nil, help: String, group: String? = nil,
-        allowed: [String] = [], isRepeatable: Bool = false
+        allowed: [String] = [], isRepeatable: Bool = false,
+        optionalValue: [String]? = nil
     ) {
         self.name = name
         self.short = short
@@ -24,6 +28,7 @@ package struct Option: Sendable, Hashable {
         self.group = group
         self.allowed = allowed
         self.isRepeatable = isRepeatable
+        self.optionalValue = optionalValue
     }
 
     package var takesValue: Bool { value != nil }
