@@ -70,9 +70,10 @@ struct ReceiveCommand {
         let session = controller.makeSession(target, configuration: outputs.configuration)
         let signals = try SignalWatch { [state] _ in state.stop() }
         defer { signals.stop() }
-        let listening = Task.detached { [report, state] in
+        let listening = Task.detached { [report, state, camera = outputs.virtualCamera] in
             for await event in session.events {
                 report.event(event)
+                camera?.follow(event)
                 if case .ended(let error) = event { state.ended(error) }
             }
         }

@@ -16,6 +16,8 @@ struct ReceiveOutputs {
     private let y4mPath: String?
     private let wavPath: String?
     private let recording: MuxOutput?
+    /// Outlives sessions; `finish` closes it.
+    let virtualCamera: VirtualCameraOutput?
 
     /// - Throws: what is wrong with a path, before anything is connected.
     init(
@@ -62,6 +64,8 @@ struct ReceiveOutputs {
         if let path = arguments.string("wav") {
             configuration.audioOutputs.append(try WAVOutput(path: path, overwrite: overwrite, failed: failed))
         }
+        virtualCamera = try Self.virtualCamera(arguments)
+        if let virtualCamera { configuration.videoOutputs.append(virtualCamera) }
         // Meters come last, so that they see what the other outputs cost.
         configuration.videoOutputs += [latency, skew]
         configuration.audioOutputs.append(skew)
@@ -73,7 +77,7 @@ struct ReceiveOutputs {
     ) throws(GantryError) {
         let needs: [(option: String, isThere: Bool, opposite: String)] = [
             ("wav", configuration.wantsAudio, "--no-audio"), ("y4m", configuration.wantsVideo, "--no-video"),
-            ("snapshot", configuration.wantsVideo, "--no-video"),
+            ("snapshot", configuration.wantsVideo, "--no-video"), ("vcam", configuration.wantsVideo, "--no-video"),
         ]
         var seen: [String: String] = [:]
         for option in ["record", "ts", "y4m", "wav", "snapshot"] {
@@ -88,8 +92,26 @@ struct ReceiveOutputs {
         }
     }
 
+    private static func virtualCamera(_ arguments: ParsedArguments) throws(GantryError) -> VirtualCameraOutput? {
+        let size = try arguments.size("vcam-size") ?? PixelSize(width: 1280, height: 720)
+        guard let device = arguments.string("vcam") else {
+            guard arguments.has("vcam-size") else { return nil }
+            throw GantryError(.invalidArgument, "--vcam-size is for the virtual camera: give --vcam as well.")
+        }
+        guard let layout = VirtualCameraLayout(width: size.width, height: size.height) else {
+            throw GantryError(
+                .invalidArgument,
+                "--vcam-size cannot be \(size). It takes even numbers from 48x32 to 8192x8192, as in 1280x720.")
+        }
+        let wish = VirtualCameraWish(device: device.isEmpty || device == "auto" ? nil : device, layout: layout)
+        return VirtualCameraOutput(try VirtualCamera(wish))
+    }
+
     /// Packet outputs are finished by the session; nothing is left to do for a session that never began.
-    func finish() { for output in configuration.packetOutputs { output.finish() } }
+    func finish() {
+        for output in configuration.packetOutputs { output.finish() }
+        virtualCamera?.close()
+    }
 
     /// A line for each output that was asked for and got nothing: a source without a picture, or without sound.
     func unwritten(_ result: StudioStatistics) -> [String] {

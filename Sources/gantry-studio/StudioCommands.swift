@@ -48,6 +48,12 @@ enum StudioCommands {
                 "ts", value: "FILE",
                 help: "Write picture and sound as MPEG-TS; - is standard output, for ffplay or OBS.",
                 group: "Outputs"),
+            Option(
+                "vcam", value: "DEVICE",
+                help: "Be a camera for other programs (v4l2loopback). Default: the first free device.",
+                group: "Outputs",
+                optionalValue: ["/dev/", "auto"]),
+            Option("vcam-size", value: "WxH", help: "Size of that camera. Default: 1280x720.", group: "Outputs"),
             Option("force", short: "f", help: "Overwrite files that exist.", group: "Outputs"),
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),
@@ -64,6 +70,7 @@ enum StudioCommands {
             .init("gantry-studio receive --pair", "show a code, and receive from the producer that scans it"),
             .init("gantry-studio receive 192.168.1.20:7787 -r take.mp4 -d 10s", "record ten seconds"),
             .init("gantry-studio receive camera --ts - | ffplay -", "watch"),
+            .init("gantry-studio receive camera --vcam", "use it as a webcam in browsers and meetings"),
             .init("gantry-studio receive camera --y4m - | ffmpeg -i - out.webm", "hand frames on"),
         ])
 

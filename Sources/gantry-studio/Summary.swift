@@ -49,6 +49,12 @@ enum Summary {
                     + "\(Figures.milliseconds(code.p95)), p99 \(Figures.milliseconds(code.p99)) ms; "
                     + "\(code.framesRead) read, \(code.framesMissing) missing.")
         }
+        if let camera = outputs.virtualCamera?.camera {
+            let counts = camera.statistics
+            lines.append(
+                "Virtual camera \(camera.path): \(Figures.count(counts.written, "picture")) shown, \(counts.dropped) left out."
+            )
+        }
         if let skew = outputs.skew.median {
             lines.append(
                 "Sound against picture: \(Figures.milliseconds(skew.microseconds)) ms over \(skew.count) clicks.")
@@ -97,6 +103,17 @@ enum Summary {
         }
         if let skew = outputs.skew.median {
             fields += [number("skewMicroseconds", skew.microseconds), number("skewCount", skew.count)]
+        }
+        if let camera = outputs.virtualCamera?.camera {
+            let counts = camera.statistics
+            fields.append(
+                .init(
+                    "virtualCamera",
+                    .object([
+                        .init("path", .string(camera.path)), number("written", counts.written),
+                        number("repeated", counts.repeated), number("dropped", counts.dropped),
+                        number("losses", counts.losses),
+                    ])))
         }
         if let recorded = outputs.recorded {
             fields.append(

@@ -105,7 +105,7 @@ struct VirtualCameraFaultTests {
     /// A format that is kept by request gives way to ours, and the request stays.
     @Test(.timeLimit(.minutes(5))) func aKeptFormatIsReplaced() async throws {
         let device = Devices.devices[1]
-        try await Oracle.check(["v4l2-ctl", "-d", device, "-c", "keep_format=1"])
+        _ = try await Oracle.check(["v4l2-ctl", "-d", device, "-c", "keep_format=1"])
         for (width, height) in [(320, 180), (640, 480)] {
             let camera = try VirtualCamera(try Devices.wish(device, width, height))
             #expect(camera.layout.width == width)
@@ -113,7 +113,7 @@ struct VirtualCameraFaultTests {
         }
         let kept = try await Oracle.check(["v4l2-ctl", "-d", device, "-C", "keep_format"]).output
         #expect(String(decoding: kept, as: UTF8.self).contains("keep_format: 1"))
-        try await Oracle.check(["v4l2-ctl", "-d", device, "-c", "keep_format=0"])
+        _ = try await Oracle.check(["v4l2-ctl", "-d", device, "-c", "keep_format=0"])
     }
 
     @Test(.timeLimit(.minutes(5))) func otherDevicesAreRefused() async throws {
@@ -130,7 +130,7 @@ struct VirtualCameraFaultTests {
     }
 
     @Test(.timeLimit(.minutes(5))) func withoutTheModuleTheCommandIsSaid() async throws {
-        try await Oracle.check(["modprobe", "-r", "v4l2loopback"])
+        _ = try await Oracle.check(["modprobe", "-r", "v4l2loopback"])
         for device in [nil, "/dev/video10"] {
             let error = try await Self.failure(device)
             #expect(error?.code == .outputNotFound)
@@ -138,15 +138,15 @@ struct VirtualCameraFaultTests {
             #expect(error?.message.contains("v4l2loopback-dkms") == true)
         }
         // Ours is preferred, wherever it stands.
-        try await Oracle.check([
+        _ = try await Oracle.check([
             "modprobe", "v4l2loopback", "devices=2", "video_nr=10,11", "card_label=Other,Gantry", "exclusive_caps=1,1",
         ])
-        try await Oracle.check(["udevadm", "settle"])
+        _ = try await Oracle.check(["udevadm", "settle"])
         let camera = try Devices.camera(nil)
         #expect(camera.path == "/dev/video11")
         camera.close()
-        try await Oracle.check(["modprobe", "-r", "v4l2loopback"])
-        try await Oracle.check([
+        _ = try await Oracle.check(["modprobe", "-r", "v4l2loopback"])
+        _ = try await Oracle.check([
             "modprobe", "v4l2loopback", "devices=2", "video_nr=10,11", "card_label=Loopback10,Loopback11",
             "exclusive_caps=1,0",
         ])
@@ -154,13 +154,13 @@ struct VirtualCameraFaultTests {
 
     @Test(.timeLimit(.minutes(5))) func whoMayNotIsToldTheGroup() async throws {
         let script = "chmod 600 /dev/video10; ls -l /dev/video10"
-        try await Oracle.check(["bash", "-c", script])
+        _ = try await Oracle.check(["bash", "-c", script])
         let run = try await ToolRun.run([
             "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", ToolRun.folder + "/gantry-studio",
             "--state-dir", "/tmp/gantry-nobody-\(UUID().uuidString)", "receive", "--vcam=/dev/video10", "127.0.0.1:9",
         ])
         #expect(run.status == 4, "\(run.errorText)")
         #expect(run.errorText.contains("usermod -aG video"), "\(run.errorText)")
-        try await Oracle.check(["chmod", "660", "/dev/video10"])
+        _ = try await Oracle.check(["chmod", "660", "/dev/video10"])
     }
 }

@@ -185,7 +185,11 @@ struct VirtualCameraTests {
         let camera = try Self.camera(Self.devices[0])
         defer { camera.close() }
         let stream = Stream(camera, try Self.picture(240, 180, luma: 200))
-        #expect(try await onThread { while camera.statistics.written < 3 { usleep(20_000) }; return true })
+        #expect(
+            try await onThread {
+                while camera.statistics.written < 3 { usleep(20_000) }
+                return true
+            })
         let pictures = try await Self.read("ffmpeg", Self.devices[0], count: 3)
         let last = [UInt8](try #require(pictures.last))
         for y in [0, 90, 179] {

@@ -1,18 +1,37 @@
 package import GantryMedia
+import GantryPlatform
 
 /// Shows the pictures of a session as a camera of this machine.
 ///
 /// It outlives sessions: give the same object to one after the other, so that readers keep their camera. Between them,
-/// and when the stream stalls, the card is shown. The camera's owner closes it.
-package final class VirtualCameraOutput: VideoOutput, Sendable {
+/// and when the stream stalls, the card is shown. Whoever made it closes it.
+package final class VirtualCameraOutput: VideoOutput, @unchecked Sendable {  // `name` is guarded by `lock`.
     package let camera: VirtualCamera
+    private let lock = Lock()
+    private var name = ""
 
     package init(_ camera: VirtualCamera) { self.camera = camera }
 
     package func receive(_ frame: VideoFrame) { camera.show(frame.picture) }
     package func videoEnded() { camera.showCard() }
 
-    /// Says on the card what is waited for, from now on: "Waiting for CAMERA…", "CAMERA has paused".
+    /// Keeps what the card says in step with the session. Any thread, in the order of the events.
+    package func follow(_ event: StudioEvent) {
+        switch event {
+        case .connecting(let name), .connected(let name, _, _):
+            lock.withLock { self.name = name }
+            wait()
+        case .paused:
+            say("\(lock.withLock { name }) has paused")
+            camera.showCard()
+        case .resumed, .ended: wait()
+        default: break
+        }
+    }
+
+    private func wait() { say("Waiting for \(lock.withLock { name })…") }
+
+    /// What the card says from now on, below "NO SIGNAL".
     package func say(_ detail: String) { camera.setCard(VirtualCameraCard(detail: detail)) }
 
     package func close() { camera.close() }

@@ -17,6 +17,7 @@ package struct VirtualCameraCard: Hashable, Sendable {
     private static let ground = (y: UInt8(30), cb: UInt8(132), cr: UInt8(126))
     private static let bright: UInt8 = 200
     private static let middle: UInt8 = 128
+    private static let faint: UInt8 = 84
     private static let dim: UInt8 = 62
 
     /// Fills an i420 picture of any size; the squares of the letters lie on whole pixels.
@@ -28,8 +29,8 @@ package struct VirtualCameraCard: Hashable, Sendable {
         let large = Self.scale(title, width: width * 9 / 20, height: height / 8)
         let detail = Self.shortened(self.detail, to: width * 9 / 10)
         let small = Self.scale(detail, width: width * 9 / 10, height: max(BitmapFont.rows, large * BitmapFont.rows / 3))
-        // The middle of the picture lies between the two lines; the rule is as thick as the small pen.
-        let gap = 3 * small
+        // The whole block stands in the middle: title, gap, rule, gap, detail.
+        let gap = max(2, large + 2 * small)
         let block = 7 * large + (detail.isEmpty ? 0 : 2 * gap + small + BitmapFont.rows * small)
         let top = max(0, (height - block) / 2)
         Self.draw(title, centred: width / 2, top: top, scale: large, luma: Self.bright, on: picture)
@@ -40,10 +41,10 @@ package struct VirtualCameraCard: Hashable, Sendable {
                 detail, centred: width / 2, top: rule.y + small + gap, scale: small, luma: Self.middle, on: picture)
         }
         // Not where it would touch the rest.
-        let mark = max(1, small / 2)
-        let bottom = height - (BitmapFont.rows + 4) * mark
+        let mark = max(1, small * 2 / 3)
+        let bottom = height - height / 20 - BitmapFont.rows * mark
         if bottom > top + block + 2 * mark {
-            Self.draw("Gantry", centred: width / 2, top: bottom, scale: mark, luma: Self.dim, on: picture)
+            Self.draw("Gantry", centred: width / 2, top: bottom, scale: mark, luma: Self.faint, on: picture)
         }
     }
 

@@ -11,6 +11,8 @@ final class VirtualCameraWorker: @unchecked Sendable {  // Made by one thread, t
     private var timing: VirtualCameraTiming
     /// Of the card that is drawn in `frame`.
     private var cardNumber: Int?
+    /// The device has failed, and no write has worked since.
+    private var isLost = false
     /// After a failure: when to try again, and how long to wait after that.
     private var nextTry = MediaTimestamp(microseconds: 0)
     private var pause = firstPause
@@ -80,16 +82,27 @@ final class VirtualCameraWorker: @unchecked Sendable {  // Made by one thread, t
             try device.write(timing.shown == .picture ? frame.picture : frame.card)
             timing.wrote(MonotonicClock.now())
             state.count { if isNew { $0.written += 1 } else { $0.repeated += 1 } }
+            if isLost { report(.restored(device.path)) }
+            isLost = false
         } catch {
-            state.count {
-                $0.losses += 1
-                if isNew { $0.dropped += 1 }
-            }
-            // Closed now: the module cannot be loaded again as long as somebody holds a device.
-            self.device = nil
-            (pause, nextTry) = (Self.firstPause, MonotonicClock.now() + Self.firstPause)
-            report(.lost(VirtualCameraFailure.lost(device.path, error)))
+            if isNew { state.count { $0.dropped += 1 } }
+            lose(VirtualCameraFailure.lost(device.path, error))
         }
+    }
+
+    private func lose(_ error: GantryError) {
+        // Closed now: the module cannot be loaded again as long as somebody holds a device.
+        device = nil
+        if !isLost {
+            isLost = true
+            pause = Self.firstPause
+            state.count { $0.losses += 1 }
+            report(.lost(error))
+        } else {
+            Log.debug("virtual camera: \(error)")
+            pause = min(.microseconds(pause.microseconds * 2), Self.longestPause)
+        }
+        nextTry = MonotonicClock.now() + pause
     }
 
     private func reopen() {
@@ -104,11 +117,8 @@ final class VirtualCameraWorker: @unchecked Sendable {  // Made by one thread, t
             }
             self.device = device
             state.deviceChanged(path: device.path, layout: device.layout)
-            report(.restored(device.path))
         } catch {
-            Log.debug("virtual camera: \(error)")
-            pause = min(.microseconds(pause.microseconds * 2), Self.longestPause)
-            nextTry = MonotonicClock.now() + pause
+            lose(error)
         }
     }
 
