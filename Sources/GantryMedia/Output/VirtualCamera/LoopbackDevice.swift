@@ -17,23 +17,23 @@ final class LoopbackDevice: VirtualCameraDevice {
     /// - Throws: `outputNotFound`, `outputNotPermitted`, `outputBusy`, `outputFailed`, `outputLost`.
     init(path: String, wish: VirtualCameraWish) throws(GantryError) {
         self.path = path
-        var node = try LoopbackNode(path: path)
-        var capabilities = try node.checkedCapabilities()
+        let node = try LoopbackNode(path: path)
+        let capabilities = try node.checkedCapabilities()
         if !capabilities.isOutput, !capabilities.isCapture {
             // With exclusive_caps, the module (0.12) leaves a device like this when a writer has gone that never said
             // STREAMON, such as ffmpeg. Closing one that has said it makes an output of it again.
             _ = node.startStreaming()
-            node = try LoopbackNode(path: path)
-            capabilities = try node.checkedCapabilities()
+            try node.reopen()
+            _ = try node.checkedCapabilities()
         }
         if try LoopbackProbe.isWrittenTo(path) { throw VirtualCameraFailure.busy(path) }
         var layout = try node.setFormat(wish.layout)
         if layout != wish.layout, node.keepsFormat == true {
-            // The format of an earlier writer is kept by request. Without it the last one to close the device clears it.
+            // The format of an earlier writer is kept by request: without that, closing the device clears it.
             node.setKeepsFormat(false)
-            node = try LoopbackNode(path: path)
+            defer { node.setKeepsFormat(true) }
+            try node.reopen()
             layout = try node.setFormat(wish.layout)
-            node.setKeepsFormat(true)
         }
         node.setRate(wish.frameRate)
         // Refused by newer modules (0.14), in which `write` does it.

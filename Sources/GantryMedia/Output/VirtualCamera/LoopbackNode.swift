@@ -6,7 +6,9 @@ import Glibc
 /// One open descriptor of v4l2loopback, and the requests that a writer makes. Owned by one thread.
 final class LoopbackNode {
     private let path: String
-    private let descriptor: FileDescriptor
+    /// Nil only while `reopen` is at work.
+    private var descriptor: FileDescriptor?
+    private var rawValue: CInt { descriptor?.rawValue ?? -1 }
 
     private static let type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
     /// CID_KEEP_FORMAT of v4l2loopback: the first of its own controls.
@@ -15,21 +17,30 @@ final class LoopbackNode {
     /// - Throws: `outputNotFound`, `outputNotPermitted`, `outputBusy`, `outputFailed`.
     init(path: String) throws(GantryError) {
         self.path = path
+        try reopen()
+        var status = stat()
+        guard fstat(rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else {
+            throw VirtualCameraFailure.notALoopback(path, "it is no device")
+        }
+    }
+
+    /// Closes the device before it is opened again: the last one to close it clears its format.
+    ///
+    /// - Throws: as `init`.
+    func reopen() throws(GantryError) {
+        descriptor = nil
+        let path = path
         do throws(SystemError) {
             descriptor = FileDescriptor(
                 takingOwnership: try syscall("open") { open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) })
         } catch {
             throw VirtualCameraFailure.opening(path, error)
         }
-        var status = stat()
-        guard fstat(descriptor.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else {
-            throw VirtualCameraFailure.notALoopback(path, "it is no device")
-        }
     }
 
     private func request<T>(_ name: String, _ number: UInt, _ argument: inout T) throws(SystemError) {
         try withUnsafeMutablePointer(to: &argument) { pointer throws(SystemError) in
-            _ = try syscall(name) { ioctl(descriptor.rawValue, number, UnsafeMutableRawPointer(pointer)) }
+            _ = try syscall(name) { ioctl(rawValue, number, UnsafeMutableRawPointer(pointer)) }
         }
     }
 
@@ -113,10 +124,10 @@ final class LoopbackNode {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
-        switch try descriptor.write(bytes) {
+        switch try descriptor?.write(bytes) {
         case .bytes(bytes.count), .wouldBlock: return
         // The format was changed under our hands.
-        case .bytes, .endOfFile: throw SystemError(errno: EIO, during: "write")
+        case .bytes, .endOfFile, nil: throw SystemError(errno: EIO, during: "write")
         }
     }
 }
