@@ -156,7 +156,8 @@ struct VirtualCameraFaultTests {
         _ = try await Oracle.check(["chmod", "600", "/dev/video10"])
         let run = try await ToolRun.run([
             "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", ToolRun.folder + "/gantry-studio",
-            "--state-dir", "/tmp/gantry-nobody-\(UUID().uuidString)", "receive", "--pair", "--vcam=/dev/video10",
+            "--state-dir", "/tmp/gantry-nobody-\(UUID().uuidString)", "receive", "--pair", "--text",
+            "--vcam=/dev/video10",
         ])
         #expect(run.status == 4, "\(run.errorText)")
         #expect(run.errorText.contains("usermod -aG video"), "\(run.errorText)")
