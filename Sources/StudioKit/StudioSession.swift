@@ -87,13 +87,13 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     private func run() {
         var delay = ReconnectDelay()
         var failure: GantryError?
+        var hasStood = false
         while true {
             let (end, stood) = connectOnce()
             failure = end.error
             if stood { delay.succeeded() }
-            guard configuration.reconnection.goesOn(after: end, stood: stood || past.mediaSeconds > 0), !closing else {
-                break
-            }
+            hasStood = hasStood || stood
+            guard configuration.reconnection.goesOn(after: end, stood: hasStood), !closing else { break }
             for output in configuration.videoOutputs { output.videoInterrupted() }
             for output in configuration.audioOutputs { output.audioInterrupted() }
             continuation.yield(.disconnected(failure))
@@ -145,8 +145,10 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// What is left of `duration`.
     var remainingDuration: MediaDuration? {
         configuration.duration.map { duration in
-            let past = lock.withLock { MediaDuration(microseconds: Int64(self.past.mediaSeconds * 1e6)) }
-            return MediaDuration(microseconds: max(1, (duration - past).microseconds))
+            // The producer's stamps make it: they may be anything.
+            let past = min(max(0, lock.withLock { self.past.mediaSeconds }), max(0, duration.seconds))
+            let used = Int64(exactly: (past * 1e6).rounded()) ?? .max
+            return MediaDuration(microseconds: max(1, duration.microseconds &- used))
         }
     }
 

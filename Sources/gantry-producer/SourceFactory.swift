@@ -145,6 +145,9 @@ struct SourceFactory {
         var options = CameraOptions(delivery: .auto)
         // The table of options permits these names only.
         if let text = arguments.string("pass-through") { options.delivery = CameraDelivery(rawValue: text) ?? .auto }
+        if [.mjpeg, .h264].contains(options.delivery), arguments.has("bitrate") {
+            throw useless("--bitrate", with: "--pass-through \(options.delivery.rawValue), as the camera decides it")
+        }
         for text in arguments.strings("control") { options.controls.append(try CameraControlSetting(text)) }
         return options
     }

@@ -91,7 +91,7 @@ struct AlsaFailure {
     }
 
     private func notPermitted(_ code: CInt) -> GantryError {
-        let group = DeviceGroup.name(of: forbidden ?? nodes.first?.path ?? "/dev/snd/timer") ?? "audio"
+        let group = SystemPath.group(of: forbidden ?? nodes.first?.path ?? "/dev/snd/timer")?.name ?? "audio"
         return GantryError(
             isCapture ? .sourceNotPermitted : .outputNotPermitted,
             "You may not use the \(what) \(shown). Join its group: sudo usermod -aG \(group) $USER, then log in again.",

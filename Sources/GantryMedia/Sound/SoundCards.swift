@@ -31,7 +31,7 @@ enum SoundCards {
 
     /// In the order of their numbers.
     static func all(in folder: String = "/proc/asound") -> [Card] {
-        names(in: folder).compactMap { name -> Card? in
+        SystemPath.entries(folder, limit: 1024).compactMap { name -> Card? in
             guard name.hasPrefix("card"), let number = UInt16(name.dropFirst(4)),
                 let id = text("\(folder)/\(name)/id")?.split(separator: "\n").first
             else { return nil }
@@ -41,7 +41,7 @@ enum SoundCards {
 
     /// In the order of card and device.
     static func nodes(capture: Bool, in folder: String = "/dev/snd") -> [Node] {
-        names(in: folder).compactMap { Node(name: $0) }.filter { $0.isCapture == capture }
+        SystemPath.entries(folder, limit: 1024).compactMap { Node(name: $0) }.filter { $0.isCapture == capture }
             .sorted { ($0.card, $0.device) < ($1.card, $1.device) }
     }
 
@@ -49,20 +49,6 @@ enum SoundCards {
     static func name(of node: Node, id: String?) -> String {
         let card = id ?? String(node.card)
         return node.device == 0 ? card : "hw:\(card),\(node.device)"
-    }
-
-    /// At most 1024 entries.
-    private static func names(in folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream), names.count < 1024 {
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                })
-        }
-        return names
     }
 
     /// The beginning of a small file of the kernel's, at most 4 KiB.

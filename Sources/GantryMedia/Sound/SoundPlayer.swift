@@ -12,6 +12,7 @@ package final class SoundPlayer: @unchecked Sendable {
     package static let defaultDelay = MediaDuration.milliseconds(50)
     /// Between two tries to open a device that is lost; doubled up to the second number.
     private static let pauses = (first: MediaDuration.milliseconds(250), longest: MediaDuration.seconds(2))
+    private static let settling = MediaDuration.seconds(1)
 
     private let name: String
     private let delay: MediaDuration
@@ -104,9 +105,13 @@ package final class SoundPlayer: @unchecked Sendable {
             do throws(GantryError) {
                 let device = try Self.open(name, delay)
                 Log.warning("The sound device \(shownName) is back.")
-                pause = Self.pauses.first
                 lock.withLock { playout.restart() }
+                let begin = MonotonicClock.now()
                 feed(device)
+                // One that opens and fails at once is not asked, and not spoken of, all the time.
+                pause =
+                    MonotonicClock.now() - begin > Self.settling
+                    ? Self.pauses.first : min(Self.pauses.longest, pause + pause)
             } catch {
                 Log.info("\(error)")
                 pause = min(Self.pauses.longest, pause + pause)

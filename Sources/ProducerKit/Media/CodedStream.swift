@@ -7,7 +7,10 @@ struct CodedStream {
     private(set) var format: VideoStreamFormat
     private var last: UInt32?
     private var isBroken = true
+    private var hasWarned = false
 
+    /// A studio ends the session for a larger one.
+    static let sizeLimit = WireLimits.maximumVideo - WireLimits.mediaPrefixSize
     /// What FORMAT takes (`WireLimits.maximumParameterSets`).
     private static let parameterSetLimit = 4096
 
@@ -17,6 +20,11 @@ struct CodedStream {
     /// or the stream was never described: nobody may have it, nor what follows until the next key frame.
     mutating func admit(_ packet: MediaPacket) -> Bool {
         guard packet.codec == format.codec, packet.count > 0 else { return false }
+        guard packet.count <= Self.sizeLimit else {
+            warn(packet.count)
+            isBroken = true
+            return false
+        }
         guard format.codec == .h264 else { return true }
         if let last, packet.header.sequence != last &+ 1 { isBroken = true }
         last = packet.header.sequence
@@ -26,5 +34,14 @@ struct CodedStream {
             isBroken = format.parameterSets.isEmpty
         }
         return !isBroken
+    }
+
+    private mutating func warn(_ count: Int) {
+        guard !hasWarned else { return }
+        hasWarned = true
+        Log.warning(
+            "The camera codes pictures of \(count) bytes, and \(Self.sizeLimit) is the most that can be passed on: such ones "
+                + "are left out. Ask for smaller ones (--size 1920x1080), or let them be coded anew: --pass-through off"
+        )
     }
 }

@@ -80,6 +80,29 @@ extension EndToEnd {
                 return run
             }
 
+            /// One session that outlives its connections: in each the producer does the next of `attacks`, and is gone.
+            func session(
+                _ configuration: StudioSessionConfiguration, attacks: [@Sendable (HostilePeer) throws -> Void]
+            ) async throws -> SessionRun {
+                let run = try SessionRun(
+                    stage.studio.makeSession(
+                        ProducerTarget(endpoint: Endpoint(host: "127.0.0.1", port: listener.port)),
+                        configuration: configuration))
+                let links = links
+                let identity = identity
+                for attack in attacks {
+                    #expect(try await links.wait { !$0.isEmpty })
+                    guard !links.value.isEmpty else { break }
+                    try await onThread {
+                        guard let link = links.value.first else { return }
+                        links.change { $0 = [] }
+                        let peer = try HostilePeer(.server, over: link, identity: identity)
+                        do { try attack(peer) } catch {}
+                    }
+                }
+                return run
+            }
+
             /// A session with a producer in order: after all that came before.
             func servesTheGenuineOne() async throws {
                 let stage = stage
@@ -102,6 +125,47 @@ extension EndToEnd {
             _ = try peer.receive(wait: 2000)
             try peer.send(HostileMessages.videoFormat(parameterSets: media.first?.parameterSets ?? []))
             try peer.send(HostileMessages.audioFormat())
+        }
+
+        /// Stamps from the ends of time, in two connections: the third is asked for what is left of the length.
+        @Test func aLengthOutlivesEveryStamp() async throws {
+            let trap = try await Trap()
+            var configuration = try trap.outputs("ages")
+            configuration.reconnection = .always
+            configuration.duration = .seconds(5)
+            let connections = Watched(0)
+            let attack: @Sendable (HostilePeer) throws -> Void = { peer in
+                try peer.handshake()
+                try Self.begin(peer)
+                connections.change { $0 += 1 }
+                for (index, time) in [Int64.max, 0].enumerated() {
+                    let header = MediaHeader(
+                        sequence: UInt32(index), presentationTime: MediaTimestamp(microseconds: time), isKey: true)
+                    try peer.send(HostilePeer.media(.video, [0, 0, 1, 0x65], channel: 1, header: header))
+                }
+                _ = try peer.receive(wait: 500)
+            }
+            let run = try await trap.session(configuration, attacks: [attack, attack, attack])
+            #expect(connections.value == 3)
+            try await run.close()
+            try await trap.servesTheGenuineOne()
+        }
+
+        /// A connection that stood counts, also when nothing had come yet and the next attempt fails.
+        @Test func aLossIsMendedBehindAnAttemptThatFails() async throws {
+            let trap = try await Trap()
+            var configuration = StudioSessionConfiguration()
+            configuration.reconnection = .afterLoss
+            let connections = Watched(0)
+            let accept: @Sendable (HostilePeer) throws -> Void = { peer in
+                try peer.handshake()
+                try Self.begin(peer)
+                connections.change { $0 += 1 }
+            }
+            let run = try await trap.session(configuration, attacks: [accept, { _ in }, accept])
+            #expect(connections.value == 2)
+            #expect(run.state.value.losses.count >= 2)
+            try await run.close()
         }
 
         @Test func whateverAProducerSaysTheStudioGoesOn() async throws {

@@ -120,6 +120,25 @@ extension EndToEnd {
             #expect(take.statistics.framesSkipped == lossy.count - arrived.count)
         }
 
+        /// 4 MB is what a studio takes: for more it would end the session.
+        @Test func picturesThatAreTooLargeAreLeftOut() async throws {
+            let packets = (0..<3).map { index in
+                let packet = MediaPacket()
+                packet.codec = .mjpeg
+                packet.header.sequence = UInt32(index)
+                packet.header.isKey = true
+                let room = WireLimits.maximumVideo - WireLimits.mediaPrefixSize
+                var bytes = [UInt8](repeating: 1, count: index == 1 ? room + 1 : index == 2 ? room : 1000)
+                bytes.replaceSubrange(0..<2, with: [0xff, 0xd8])
+                bytes.withUnsafeBytes { packet.append($0) }
+                return packet
+            }
+            let take = try await take(.mjpeg, packets, arriving: [0, 2])
+            #expect(take.entries.map(\.payload.bytes.count) == [packets[0].count, packets[2].count])
+            #expect(take.run.state.value.error == nil)
+            #expect(take.statistics.framesSkipped == 1)
+        }
+
         @Test func aCameraIsAskedForAKeyFrameBehindALoss() async throws {
             let packets = try await MediaClips.h264(frames: 2, keyEvery: 20)
             let stage = try Stage(video: Self.settings(.h264), audio: nil)

@@ -42,6 +42,17 @@ extension EndToEnd {
             }
         }
 
+        @Test func aCameraThatCodesDecidesTheBitrate() async throws {
+            let folder = try TestFolder()
+            for kind in ["mjpeg", "h264"] {
+                expectFailure(
+                    try await ToolRun.run(
+                        Self.producer(
+                            ["run", "camera", "--port", "0", "--pass-through", kind, "--bitrate", "2M"], folder)),
+                    status: 2, saying: ["--bitrate does not go with --pass-through \(kind)"])
+            }
+        }
+
         @Test func aScreenNeedsADisplay() async throws {
             let folder = try TestFolder()
             expectFailure(

@@ -193,9 +193,4 @@ import Testing
         #expect(DeviceHolders.names(of: real).isEmpty)
         withExtendedLifetime(folder) {}
     }
-
-    @Test func theGroupOfADeviceIsNamed() {
-        #expect(DeviceGroup.name(of: "/proc/self/mem") != nil)
-        #expect(DeviceGroup.name(of: "/no/such/file") == nil)
-    }
 }

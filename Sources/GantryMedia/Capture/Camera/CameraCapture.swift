@@ -144,6 +144,7 @@ package final class CameraCapture: @unchecked Sendable {  // `published` by `loc
         }
         var failures = 0
         var newest = MonotonicClock.now()
+        var promise = EmptyPromise(patience: Self.patience)
         while true {
             if let deadline, deadline <= MonotonicClock.now() { return }
             let silence = newest + Self.patience
@@ -152,18 +153,31 @@ package final class CameraCapture: @unchecked Sendable {  // `published` by `loc
             case .timeout:
                 // It was the deadline, or a signal ended the wait early.
                 guard silence <= MonotonicClock.now() else { continue }
-                throw CameraFailure.silent(device.path, seconds: Self.patience.microseconds / 1_000_000)
+                throw silent()
             case .ready(let isFaulty):
-                guard let filled = try next(isFaulty: isFaulty, &failures) else { continue }
-                newest = MonotonicClock.now()
+                let filled = try next(isFaulty: isFaulty, &failures)
+                let now = MonotonicClock.now()
+                let damaged = counts.damaged
                 var goesOn = true
-                if let bytes = memory.bytes(filled.buffer) { goesOn = try each(bytes, filled.number, filled.stamp) }
-                // What came out is a copy.
-                try enqueue(filled.buffer.index)
-                report(newest)
+                if let filled {
+                    if let bytes = memory.bytes(filled.buffer) { goesOn = try each(bytes, filled.number, filled.stamp) }
+                    // What came out is a copy.
+                    try enqueue(filled.buffer.index)
+                    report(now)
+                }
                 if !goesOn { return }
+                if filled != nil && counts.damaged == damaged {
+                    newest = now
+                    promise.kept()
+                } else if promise.broken(now: now) {
+                    throw silent()
+                }
             }
         }
+    }
+
+    private func silent() -> GantryError {
+        CameraFailure.silent(device.path, seconds: Self.patience.microseconds / 1_000_000)
     }
 
     private func start() throws(GantryError) {
@@ -215,7 +229,9 @@ package final class CameraCapture: @unchecked Sendable {  // `published` by `loc
             guard let buffer = try dequeue(isFaulty: isFaulty && kept == nil, &failures) else { break }
             let numbered = Numbered(buffer: buffer, number: sequence.next(buffer.sequence), stamp: stamp(of: buffer))
             rate.add(numbered.stamp)
-            guard !buffer.isDamaged, memory.holds(buffer.index) else {
+            // Empty: of raw pictures drivers may leave the count out, of coded ones there is nothing but an old one.
+            let isEmpty = buffer.count == 0 && mode.pixels.codec != nil
+            guard !buffer.isDamaged, !isEmpty, memory.holds(buffer.index) else {
                 counts.damaged &+= 1
                 try enqueue(buffer.index)
                 continue

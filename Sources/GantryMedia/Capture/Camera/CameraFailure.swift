@@ -25,17 +25,9 @@ enum CameraFailure {
     }
 
     private static func notPermitted(_ path: String, _ error: SystemError) -> GantryError {
-        let remedy: String
-        if let group = SystemPath.group(of: path), !group.isRoot {
-            remedy =
-                "It belongs to the group \(group.name). Join it: sudo usermod -aG \(group.name) $USER, then log in again."
-        } else {
-            remedy =
-                "It belongs to root alone. Give it to a group: sudo chgrp video \(path) && sudo chmod g+rw \(path), and join "
-                + "that: sudo usermod -aG video $USER, then log in again."
-        }
-        return GantryError(
-            .sourceNotPermitted, "You may not use the camera \(path). \(remedy)", cause: error.description)
+        GantryError(
+            .sourceNotPermitted, "You may not use the camera \(path). \(SystemPath.accessRemedy(path))",
+            cause: error.description)
     }
 
     static func busy(_ path: String, _ error: SystemError?) -> GantryError {
@@ -135,15 +127,10 @@ enum CameraFailure {
 
     /// `/dev/video*` in the order of their numbers.
     static func devices(in folder: String = "/dev") -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var numbers: [Int] = []
-        while let entry = readdir(stream), numbers.count < 256 {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasPrefix("video"), let number = UInt16(name.dropFirst(5)) { numbers.append(Int(number)) }
+        // Among all the rest of /dev.
+        let numbers = SystemPath.entries(folder, limit: 65536).compactMap { name in
+            name.hasPrefix("video") ? UInt16(name.dropFirst(5)) : nil
         }
-        return numbers.sorted().map { "\(folder)/video\($0)" }
+        return numbers.sorted().prefix(256).map { "\(folder)/video\($0)" }
     }
 }

@@ -111,19 +111,30 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
         defer { cut(sink) }
         try device.start()
         var newest = MonotonicClock.now()
+        var promise = EmptyPromise(patience: Self.patience)
         while true {
             switch try device.wait(until: newest + Self.patience, stopper: stopping) {
             case .stopped: return
             case .timeout:
-                throw AlsaFailure(name, .capture, nil).silent(seconds: Self.patience.microseconds / 1_000_000)
+                throw silent()
             case .recovered: lose(device, sink)
             case .ready:
-                guard try read(device, sink) else { continue }
-                newest = MonotonicClock.now()
+                let hasRead = try read(device, sink)
+                let now = MonotonicClock.now()
+                guard hasRead else {
+                    if promise.broken(now: now) { throw silent() }
+                    continue
+                }
+                promise.kept()
+                newest = now
                 if told != nil { Log.warning("The microphone \(name) is back.") }
                 told = nil
             }
         }
+    }
+
+    private func silent() -> GantryError {
+        AlsaFailure(name, .capture, nil).silent(seconds: Self.patience.microseconds / 1_000_000)
     }
 
     /// All that is there. True when that was something.

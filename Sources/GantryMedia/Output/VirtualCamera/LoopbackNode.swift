@@ -9,6 +9,8 @@ final class LoopbackNode {
     /// Nil only while `reopen` is at work.
     private var descriptor: FileDescriptor?
     private var rawValue: CInt { descriptor?.rawValue ?? -1 }
+    /// STREAMON was refused, and `write` does it.
+    private var startsByWriting = false
 
     private static let type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
     /// CID_KEEP_FORMAT of v4l2loopback: the first of its own controls.
@@ -22,6 +24,14 @@ final class LoopbackNode {
         guard fstat(rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else {
             throw VirtualCameraFailure.notALoopback(path, "it is no device")
         }
+    }
+
+    /// Newer modules (0.15) keep the place of a writer that began by `write` and is closed without STREAMOFF: nobody could
+    /// write any more before the module is loaded again. Old ones (0.12) need none.
+    deinit {
+        guard startsByWriting else { return }
+        var type = CInt(Self.type)
+        do throws(SystemError) { try request("VIDIOC_STREAMOFF", CV4L2_STREAMOFF, &type) } catch {}
     }
 
     /// Closes the device before it is opened again: the last one to close it clears its format.
@@ -119,8 +129,12 @@ final class LoopbackNode {
         var type = CInt(Self.type)
         do throws(SystemError) {
             try request("VIDIOC_STREAMON", CV4L2_STREAMON, &type)
+            startsByWriting = false
             return true
-        } catch { return false }
+        } catch {
+            startsByWriting = true
+            return false
+        }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {

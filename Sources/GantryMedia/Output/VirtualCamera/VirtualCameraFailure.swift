@@ -13,8 +13,8 @@ enum VirtualCameraFailure {
         case EACCES, EPERM:
             GantryError(
                 .outputNotPermitted,
-                "You may not use the virtual camera \(path). Join its group: sudo usermod -aG video $USER, then log in again.",
-                cause: error.description)
+                "You may not use the virtual camera \(path). \(SystemPath.accessRemedy(path))", cause: error.description
+            )
         // v4l2loopback's max_openers is reached.
         case EBUSY: busy(path, error)
         case EISDIR, ELOOP: notALoopback(path, "it is no device")
@@ -53,11 +53,15 @@ enum VirtualCameraFailure {
 
     static func busy(_ path: String, _ error: SystemError? = nil) -> GantryError {
         let users = users(path)
-        let who = users.isEmpty ? "" : ", which is open in \(users)"
-        return GantryError(
-            .outputBusy,
-            "Another program writes to the virtual camera \(path)\(who). Close that program, or name another device: --vcam=/dev/videoN",
-            cause: error?.description)
+        // The module (0.15) keeps the place of a writer that was killed.
+        let what =
+            users.isEmpty
+            ? "Another program writes to the virtual camera \(path), or one was killed that did. Close that program, or name "
+                + "another device: --vcam=/dev/videoN. Where there is none, load the module again: sudo modprobe -r "
+                + "v4l2loopback && \(load)"
+            : "Another program writes to the virtual camera \(path), which is open in \(users). Close that program, or name "
+                + "another device: --vcam=/dev/videoN"
+        return GantryError(.outputBusy, what, cause: error?.description)
     }
 
     static func allBusy(_ paths: [String]) -> GantryError {
@@ -79,7 +83,8 @@ enum VirtualCameraFailure {
 
     static func lost(_ path: String, _ error: SystemError) -> GantryError {
         switch error.errno {
-        case EBUSY: busy(path, error)
+        // ENOTTY: with exclusive_caps, the module (0.14) knows no output while there is a writer.
+        case EBUSY, ENOTTY: busy(path, error)
         case ENODEV, ENXIO, EBADF:
             GantryError(
                 .outputLost, "The virtual camera \(path) has gone. It is tried again until it is back.",

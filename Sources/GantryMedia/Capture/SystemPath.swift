@@ -68,4 +68,14 @@ enum SystemPath {
         }
         return (name ?? "\(status.st_gid)", status.st_gid == 0 || status.st_mode & S_IRGRP == 0)
     }
+
+    /// How to get access to a node of V4L2, in words.
+    static func accessRemedy(_ path: String) -> String {
+        if let group = group(of: path), !group.isRoot {
+            return "It belongs to the group \(group.name). Join it: sudo usermod -aG \(group.name) $USER, then log in "
+                + "again."
+        }
+        return "It belongs to root alone. Give it to a group: sudo chgrp video \(path) && sudo chmod g+rw \(path), and "
+            + "join that: sudo usermod -aG video $USER, then log in again."
+    }
 }
