@@ -12,6 +12,8 @@ final class CameraChain: Sendable {
     static let hasReleaseTools = ProcessInfo.processInfo.environment["GANTRY_TOOLS"] != nil
     static let needsReleaseTools: Comment =
         "needs tools that keep the rate in an emulated machine: scripts/build, then GANTRY_TOOLS=.build/release"
+    /// The machine's clock follows its code: `scripts/vm --steady`.
+    static let isSteady = ProcessInfo.processInfo.environment["GANTRY_VM_STEADY"] == "1"
     /// Of the test of the rate.
     static let seconds = ProcessInfo.processInfo.environment["GANTRY_CAMERA_SECONDS"].flatMap { Int($0) } ?? 15
 
@@ -135,6 +137,9 @@ final class CameraReader: Sendable {
         let isSo = try await state.wait { $0.isPicture == picture || $0.isOver }
         return isSo && !state.value.isOver
     }
+
+    /// Ends it, whatever becomes of it.
+    func abandon() { stopper.signal() }
 
     func stop() async throws {
         stopper.signal()
