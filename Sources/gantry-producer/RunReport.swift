@@ -11,6 +11,7 @@ final class RunReport: Sendable {
     /// Where the sound comes from, when it is another source.
     private let audioLabel: String?
     private let info: MediaSourceInfo
+    private let camera: CameraSource?
     private let status: StatusLine
     private let startTime = MonotonicClock.now()
 
@@ -19,6 +20,7 @@ final class RunReport: Sendable {
         label = input.label
         audioLabel = input.audioLabel == input.label ? nil : input.audioLabel
         info = input.source.info
+        camera = input.camera
         status = StatusLine(isEnabled: !json)
         status.takeOverLog()
     }
@@ -114,7 +116,7 @@ final class RunReport: Sendable {
                     .init("encodeP95", .integer(Int64(result.encodeMicrosecondsP95))),
                     .init("cpuPercent", .number(processor)), .init("cpuSeconds", .number(usage.processorTime.seconds)),
                     .init("residentBytes", .integer(Int64(usage.residentBytes))),
-                ])
+                ] + cameraFields)
         } else {
             status.write(
                 "Sent \(result.framesSent) frames and \(result.audioPacketsSent) sound packets, left out "
@@ -122,6 +124,22 @@ final class RunReport: Sendable {
                     + "\(Self.milliseconds(result.encodeMicrosecondsP50)) ms a frame (p95 "
                     + "\(Self.milliseconds(result.encodeMicrosecondsP95))).\n")
         }
+    }
+
+    /// What became of the camera's pictures before they were the producer's.
+    private var cameraFields: [JSONValue.Member] {
+        guard let counts = camera?.statistics else { return [] }
+        return [
+            .init(
+                "camera",
+                .object([
+                    .init("delivered", .integer(Int64(counts.delivered))), .init("lost", .integer(Int64(counts.lost))),
+                    .init("skipped", .integer(Int64(counts.skipped))),
+                    .init("damaged", .integer(Int64(counts.damaged))),
+                    .init("dropped", .integer(Int64(counts.dropped))),
+                    .init("fps", counts.measuredRate.map { .number($0) } ?? .null),
+                ]))
+        ]
     }
 
     private func say(_ event: String, _ text: String, _ fields: [JSONValue.Member]) {

@@ -15,6 +15,8 @@ struct SourceFactory {
     /// A file waits for its first studio, so that nothing of it is missed.
     let waitsForStudio: Bool
     let type: ProducerConfiguration.SourceType
+    /// Where the pictures come from, if that is a camera.
+    let camera: CameraSource?
 
     /// Pictures, with the sound that belongs to them.
     private struct Opened {
@@ -38,6 +40,7 @@ struct SourceFactory {
         audioLabel = microphone?.name ?? pictures.label
         waitsForStudio = pictures.waitsForStudio
         type = pictures.type
+        camera = pictures.source as? CameraSource
     }
 
     private static func open(

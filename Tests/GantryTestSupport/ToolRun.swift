@@ -42,8 +42,11 @@ package final class ToolRun: @unchecked Sendable {  // `process` is safe after `
     package let reader: FileHandle?
     private let process = Process()
 
-    /// The folder of the tools: that of the test bundle.
+    /// The folder of the tools: `GANTRY_TOOLS`, or that of the test bundle.
     package static let folder: String = {
+        if let named = ProcessInfo.processInfo.environment["GANTRY_TOOLS"], !named.isEmpty {
+            return URL(fileURLWithPath: named).path
+        }
         let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         if FileManager.default.isExecutableFile(atPath: folder + "/gantry-studio") { return folder }
