@@ -115,6 +115,20 @@ import Testing
         }
     }
 
+    /// ALSA's "null" has no clock: it gets no more than a card would.
+    @Test func aDeviceWithoutAClockIsPaced() throws {
+        let card = VirtualCard()
+        card.takesAll = true
+        let stage = try SoundStage(card)
+        try stage.run(until: 60)
+        let figures = stage.playout.figures
+        #expect(figures.underruns <= 1 && figures.realignments <= 1, "\(figures)")
+        #expect(figures.isPlaying)
+        // A second more at most, and half a percent.
+        #expect((60 * 48_000...Int(61.5 * 48_000)).contains(card.written), "\(card.written)")
+        #expect(figures.deviation.microseconds.magnitude < 20_000)
+    }
+
     @Test func aDeviceThatStandsIsSaid() throws {
         let card = VirtualCard()
         let stage = try SoundStage(card)
