@@ -32,6 +32,8 @@ package final class SoundFeeder<Device: SoundDevice> {
     private var lastTaken: MediaTimestamp?
     /// What cannot have been played yet, whatever the device says: ALSA's "null" takes all at once.
     private var unheard = 0.0
+    /// False once it has taken what it cannot have played: from then on it plays by our clock.
+    private var hasClock = true
     private var lastTurn: MediaTimestamp?
 
     /// What the device is to hold for a delay of `target`: 2/5 of it. The rest lets packets be late.
@@ -100,8 +102,10 @@ package final class SoundFeeder<Device: SoundDevice> {
     private func paced(_ queued: Int, _ now: MediaTimestamp) -> Int {
         let elapsed = Double(max(0, (now - (lastTurn ?? now)).microseconds)) * Double(AudioBlock.sampleRate) / 1_000_000
         lastTurn = now
-        unheard = max(Double(queued), unheard - elapsed * Self.fastest)
-        return Int(max(0, min(unheard - Self.allowance, Double(level))).rounded(.up))
+        unheard = max(Double(queued), unheard - elapsed * (hasClock ? Self.fastest : 1))
+        let held = unheard - Self.allowance
+        if held > Double(queued) { hasClock = false }
+        return Int(max(0, min(held, Double(level))).rounded(.up))
     }
 
     private func stands() -> GantryError {
