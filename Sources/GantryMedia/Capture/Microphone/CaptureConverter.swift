@@ -28,6 +28,12 @@ final class CaptureConverter {
     /// What was read and has not come out yet, in samples of the device's.
     var heldCount: Double { Double(waiting.count) + resampler.heldCount }
 
+    /// What comes next does not follow what came before.
+    func reset() {
+        waiting = 0..<0
+        resampler.reset()
+    }
+
     /// As the device's own `read`, at 48 kHz. `nothing` when the device has nothing, whatever is still held.
     func read(from device: some RecordingDevice, into samples: UnsafeMutableBufferPointer<Float>) throws(GantryError)
         -> AlsaPCM.Transfer
@@ -39,7 +45,7 @@ final class CaptureConverter {
                 switch try device.read(into: input) {
                 case .nothing: return .nothing
                 case .recovered:
-                    resampler.reset()
+                    reset()
                     return .recovered
                 case .frames(let count): waiting = 0..<max(0, min(count, input.count / AudioBlock.channels))
                 }

@@ -189,6 +189,7 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     /// What was recorded since the last block is gone.
     private func lose(_ device: AlsaPCM, _ sink: some MediaSink) {
         cut(sink)
+        converter?.reset()
         clock.restart()
         Log.debug("microphone \(name): overrun or sleep, the \(device.recoveryCount). time")
     }
