@@ -112,6 +112,28 @@ struct MicrophoneTests {
         withExtendedLifetime(folder) {}
     }
 
+    /// Another rate than ours does not make the sound dull or rough: ALSA's linear converter would leave 21 dB at 10 kHz.
+    @Test(.timeLimit(.minutes(5)), arguments: [1000, 10_000]) func aConvertedToneIsClean(_ hertz: Int) async throws {
+        let folder = try TestFolder()
+        let player = try await play(
+            "aevalsrc=0.5*sin(2*PI*\(hertz)*t):s=44100", rate: 44_100, format: "pcm_s16le", channels: 2, folder: folder)
+        let source = try await onThread { try MicrophoneSource(name: Self.microphone) }
+        #expect(source.info.audio?.sampleRate == 44_100)
+        let sink = try await record(source, samples: 72_000)
+        player.signal(SIGKILL)
+        _ = try await player.end()
+        // A machine that is too slow leaves gaps: the best of pieces of 100 ms.
+        let left = Array(sink.leftSamples.dropFirst(4800))
+        let fits = stride(from: 0, to: left.count - 4800, by: 4800).map {
+            ToneFit(left[$0..<($0 + 4800)], hertz: Double(hertz))
+        }
+        let best = fits.max { $0.signalToNoise < $1.signalToNoise }
+        print("\(hertz) Hz: \(fits.map { Int($0.signalToNoise) }) dB")
+        #expect((best?.signalToNoise ?? 0) >= 60)
+        #expect(((best?.amplitude ?? 0) - 0.5).magnitude < 0.01)
+        withExtendedLifetime(folder) {}
+    }
+
     @Test(.timeLimit(.minutes(5))) func samplesArriveBitByBit() async throws {
         let folder = try TestFolder()
         let player = try await play(

@@ -3,7 +3,8 @@ package import GantryCore
 package import GantryPlatform
 import Glibc
 
-/// An open sound device: 48 kHz, 2 channels, 32-bit float, interleaved, whatever the device itself has.
+/// An open sound device: 48 kHz, 2 channels, 32-bit float, interleaved, whatever the device itself has; its own rate, where
+/// `Wish.keepsRate` says so.
 ///
 /// Opened without waiting, and never waits but in `wait`. Owned by one thread at a time. Closed at the end of its life,
 /// what is not yet played is then thrown away.
@@ -16,17 +17,23 @@ package final class AlsaPCM {
         case capture, playback
     }
 
-    /// In samples of each channel, of 1/48000 s. The device may grant something else.
+    /// Counts are in samples of each channel, of 1/48000 s. The device may grant something else.
     package struct Wish: Sendable {
         package var periodFrames: Int
         package var bufferFrames: Int
         /// Playing: written so many, it starts. Nil is the whole buffer.
         package var startFrames: Int?
+        /// The rate of the hardware that is nearest to 48 kHz, not converted: ALSA's own converter is a linear one, which
+        /// is heard. Converted nevertheless where that cannot be had.
+        package var keepsRate: Bool
 
-        package init(periodFrames: Int = 480, bufferFrames: Int = 9600, startFrames: Int? = nil) {
+        package init(
+            periodFrames: Int = 480, bufferFrames: Int = 9600, startFrames: Int? = nil, keepsRate: Bool = false
+        ) {
             self.periodFrames = periodFrames
             self.bufferFrames = bufferFrames
             self.startFrames = startFrames
+            self.keepsRate = keepsRate
         }
     }
 
@@ -80,6 +87,8 @@ package final class AlsaPCM {
     /// As it was given to `init`.
     package let name: String
     package let direction: Direction
+    /// Samples of each channel in a second, as `read` and `write` have them: 48000 but with `Wish.keepsRate`.
+    package let frameRate: Int
     /// Granted, in samples of each channel.
     package let periodFrames: Int
     package let bufferFrames: Int
@@ -114,6 +123,7 @@ package final class AlsaPCM {
         self.direction = direction
         let opened = try AlsaSetup.open(name, direction, wish)
         handle = opened.handle
+        frameRate = opened.rate
         periodFrames = opened.periodFrames
         bufferFrames = opened.bufferFrames
         node = opened.node
@@ -269,7 +279,7 @@ package final class AlsaPCM {
             microseconds: Int64(stamp.tv_sec) &* 1_000_000 &+ Int64(stamp.tv_nsec) / 1000)
         let isDriverTime = time <= now && now - time < Self.stampLimit
         // A device that lies about its delay does not move time by more than its buffer and a second.
-        let limit = bufferFrames + Self.rate
+        let limit = bufferFrames + frameRate
         return Position(
             delay: min(max(0, Int(snd_pcm_status_get_delay(status))), limit),
             available: min(Int(clamping: snd_pcm_status_get_avail(status)), bufferFrames),

@@ -6,6 +6,7 @@ import Glibc
 /// Opens a sound device and agrees on its settings.
 struct AlsaSetup {
     var handle: OpaquePointer
+    var rate: Int
     var periodFrames: Int
     var bufferFrames: Int
     /// Of the kernel; nil when a sound server or another plugin is behind the name.
@@ -55,10 +56,10 @@ struct AlsaSetup {
     ) throws(GantryError) -> AlsaSetup {
         var failure = failure
         failure.node = node(handle, direction)
-        let (period, buffer) = try setHardware(handle, wish, failure)
+        let (rate, period, buffer) = try setHardware(handle, wish, failure)
         try setSoftware(handle, direction, period: period, buffer: buffer, wish, failure)
         return AlsaSetup(
-            handle: handle, periodFrames: period, bufferFrames: buffer, node: failure.node,
+            handle: handle, rate: rate, periodFrames: period, bufferFrames: buffer, node: failure.node,
             native: failure.node.flatMap { native(of: $0, handle) })
     }
 
@@ -67,8 +68,20 @@ struct AlsaSetup {
     private static let buffers = 32...10 * AlsaPCM.rate
 
     private static func setHardware(_ handle: OpaquePointer, _ wish: AlsaPCM.Wish, _ failure: AlsaFailure)
-        throws(GantryError) -> (Int, Int)
+        throws(GantryError) -> (rate: Int, period: Int, buffer: Int)
     {
+        if wish.keepsRate {
+            do throws(GantryError) { return try setHardware(handle, wish, failure, keepsRate: true) } catch {
+                guard error.code == failure.unusable("").code else { throw error }
+                _ = snd_pcm_hw_free(handle)
+            }
+        }
+        return try setHardware(handle, wish, failure, keepsRate: false)
+    }
+
+    private static func setHardware(
+        _ handle: OpaquePointer, _ wish: AlsaPCM.Wish, _ failure: AlsaFailure, keepsRate: Bool
+    ) throws(GantryError) -> (rate: Int, period: Int, buffer: Int) {
         var parameters: OpaquePointer?
         guard snd_pcm_hw_params_malloc(&parameters) == 0, let parameters else { throw failure.during(-ENOMEM, "open") }
         defer { snd_pcm_hw_params_free(parameters) }
@@ -81,20 +94,27 @@ struct AlsaSetup {
             throw failure.unusable("it does not take our \(what)", result)
         }
         try agree("hardware", snd_pcm_hw_params_any(handle, parameters))
-        try agree("conversion", snd_pcm_hw_params_set_rate_resample(handle, parameters, 1))
+        try agree("conversion", snd_pcm_hw_params_set_rate_resample(handle, parameters, keepsRate ? 0 : 1))
         try agree("access", snd_pcm_hw_params_set_access(handle, parameters, SND_PCM_ACCESS_RW_INTERLEAVED))
         try agree("format", snd_pcm_hw_params_set_format(handle, parameters, SND_PCM_FORMAT_FLOAT))
         try agree("channels", snd_pcm_hw_params_set_channels(handle, parameters, CUnsignedInt(AlsaPCM.channels)))
         try agree("rate", snd_pcm_hw_params_set_rate_near(handle, parameters, &rate, nil))
+        let granted = Int(rate)
+        // The sizes are times.
+        if keepsRate, Resampler.rates.contains(granted) {
+            period = snd_pcm_uframes_t(clamping: max(1, wish.periodFrames) * granted / AlsaPCM.rate)
+            buffer = snd_pcm_uframes_t(clamping: max(1, wish.bufferFrames) * granted / AlsaPCM.rate)
+        }
         try agree("period", snd_pcm_hw_params_set_period_size_near(handle, parameters, &period, nil))
         try agree("buffer", snd_pcm_hw_params_set_buffer_size_near(handle, parameters, &buffer))
         try agree("settings", snd_pcm_hw_params(handle, parameters))
         _ = snd_pcm_hw_params_get_period_size(parameters, &period, nil)
         _ = snd_pcm_hw_params_get_buffer_size(parameters, &buffer)
-        guard let period = Int(exactly: period), let buffer = Int(exactly: buffer), rate == AlsaPCM.rate,
-            periods.contains(period), buffers.contains(buffer), period <= buffer
-        else { throw failure.unusable("it grants \(rate) Hz and \(period) of \(buffer) samples") }
-        return (period, buffer)
+        guard let period = Int(exactly: period), let buffer = Int(exactly: buffer),
+            keepsRate ? Resampler.rates.contains(granted) : granted == AlsaPCM.rate, periods.contains(period),
+            buffers.contains(buffer), period <= buffer
+        else { throw failure.unusable("it grants \(granted) Hz and \(period) of \(buffer) samples") }
+        return (granted, period, buffer)
     }
 
     private static func setSoftware(

@@ -11,6 +11,10 @@ package final class SoundFeeder<Device: SoundDevice> {
     private static var chunk: Int { 240 }
     /// A device that takes nothing for so long stands still.
     private static var patience: MediaDuration { .seconds(5) }
+    /// The fastest clock that a device may have: 0.5 %. Crystals are off by 0.02 %.
+    private static var fastest: Double { 1.005 }
+    /// So many samples a device may take earlier than they can have been played: a sound server takes large pieces.
+    private static var allowance: Double { 24_000 }
 
     private let device: Device
     private let name: String
@@ -26,6 +30,11 @@ package final class SoundFeeder<Device: SoundDevice> {
     private var primed = 0
     private var hasRun = false
     private var lastTaken: MediaTimestamp?
+    /// What cannot have been played yet, whatever the device says: ALSA's "null" takes all at once.
+    private var unheard = 0.0
+    /// False once it has taken what it cannot have played: from then on it plays by our clock.
+    private var hasClock = true
+    private var lastTurn: MediaTimestamp?
 
     /// What the device is to hold for a delay of `target`: 2/5 of it. The rest lets packets be late.
     package static func level(for target: MediaDuration) -> Int { max(2 * chunk, SoundPlayout.samples(target) * 2 / 5) }
@@ -53,6 +62,7 @@ package final class SoundFeeder<Device: SoundDevice> {
         var queued = position.map { device.bufferFrames - $0.available } ?? unplayed
         var delay = position?.delay ?? unplayed
         let time = position?.time ?? now
+        queued = max(queued, paced(queued, now))
         // Held since before the position was taken.
         if let waiting = lastTaken, now - waiting > Self.patience { throw stands() }
         if lastTaken == nil { lastTaken = now }
@@ -72,18 +82,30 @@ package final class SoundFeeder<Device: SoundDevice> {
                 taken += count
                 queued += count
                 delay += count
+                unheard += Double(count)
                 primed += count
                 lastTaken = now
             case .nothing: return .milliseconds(5)
             case .recovered:
                 taken = Self.chunk
                 primed = 0
+                unheard = 0
                 hasRun = false
                 lock.withLock { playout.deviceRanDry() }
                 return .zero
             }
         }
         return SoundPlayout.duration(Double(max(1, queued + Self.chunk - level)))
+    }
+
+    /// The least that the device holds, as far as the clock can tell.
+    private func paced(_ queued: Int, _ now: MediaTimestamp) -> Int {
+        let elapsed = Double(max(0, (now - (lastTurn ?? now)).microseconds)) * Double(AudioBlock.sampleRate) / 1_000_000
+        lastTurn = now
+        unheard = max(Double(queued), unheard - elapsed * (hasClock ? Self.fastest : 1))
+        let held = unheard - Self.allowance
+        if held > Double(queued) { hasClock = false }
+        return Int(max(0, min(held, Double(level))).rounded(.up))
     }
 
     private func stands() -> GantryError {

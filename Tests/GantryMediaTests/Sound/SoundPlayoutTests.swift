@@ -115,6 +115,22 @@ import Testing
         }
     }
 
+    /// ALSA's "null" has no clock: it gets no more than a card would, once it is known.
+    @Test func aDeviceWithoutAClockIsPaced() throws {
+        let card = VirtualCard()
+        card.takesAll = true
+        let stage = try SoundStage(card)
+        // It is open before sound comes.
+        try stage.run(until: 1, sends: false)
+        try stage.run(until: 60)
+        let figures = stage.playout.figures
+        #expect(figures.underruns == 0 && figures.realignments == 0, "\(figures)")
+        #expect(figures.isPlaying)
+        // A second more at most, and half a percent.
+        #expect((60 * 48_000...Int(61.5 * 48_000)).contains(card.written), "\(card.written)")
+        #expect(figures.largestDeviation.microseconds.magnitude < 5000)
+    }
+
     @Test func aDeviceThatStandsIsSaid() throws {
         let card = VirtualCard()
         let stage = try SoundStage(card)

@@ -15,6 +15,7 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     /// Stamps that are further ahead of now than this are none of a microphone.
     private static let lead = MediaDuration.seconds(1)
     private static let blockFrames = AlsaPCM.rate / 100
+    private static let wish = AlsaPCM.Wish(keepsRate: true)
 
     package let info: MediaSourceInfo
     /// As it is given on the command line.
@@ -27,6 +28,8 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     /// Open from `init` to `run`.
     private var first: AlsaPCM?
     private var clock = CaptureClock()
+    /// Of the device that records, where its rate is not ours.
+    private var converter: CaptureConverter?
     /// What is being filled, and when its first sample was recorded by the device's reckoning.
     private var block: AudioBlock?
     private var reading = MediaTimestamp(microseconds: 0)
@@ -39,7 +42,7 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     package init(name: String? = nil) throws(GantryError) {
         stopping = try EventDescriptor()
         let name: String = if let name { name } else { try MicrophoneList.best().name }
-        let device = try AlsaPCM(name, .capture)
+        let device = try AlsaPCM(name, .capture, wish: Self.wish)
         self.name = name
         cardID = AlsaName.namesHardware(name) ? device.cardID : nil
         let native = device.native
@@ -90,11 +93,11 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     /// The same microphone, under its name or, where another card has that now, under its card's.
     private func reopened() throws(GantryError) -> AlsaPCM {
         clock.forgetSpeed()
-        guard let cardID else { return try AlsaPCM(name, .capture) }
+        guard let cardID else { return try AlsaPCM(name, .capture, wish: Self.wish) }
         var failure: GantryError?
         for name in [name, AlsaName.renamed(name, card: cardID)] {
             do throws(GantryError) {
-                let device = try AlsaPCM(name, .capture)
+                let device = try AlsaPCM(name, .capture, wish: Self.wish)
                 if device.cardID == cardID { return device }
             } catch {
                 if failure == nil { failure = error }
@@ -108,6 +111,7 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     /// - Parameter told: what was said to be wrong; nil once there is sound again.
     private func record(_ device: AlsaPCM, _ told: inout GantryError.Code?, _ sink: some MediaSink) throws(GantryError)
     {
+        converter = device.frameRate == AlsaPCM.rate ? nil : try CaptureConverter(rate: device.frameRate)
         defer { cut(sink) }
         try device.start()
         var newest = MonotonicClock.now()
@@ -141,10 +145,11 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     private func read(_ device: AlsaPCM, _ sink: some MediaSink) throws(GantryError) -> Bool {
         var hasRead = false
         // No more than the buffer holds: then it is looked whether to stop.
-        for _ in 0...device.bufferFrames / Self.blockFrames {
+        for _ in 0...device.bufferFrames * 100 / device.frameRate {
             let block = block ?? begin(device)
             let taken = min(block.count, block.capacity) * AudioBlock.channels
-            switch try device.read(into: block.samples.extracting(taken..<block.samples.count)) {
+            let room = block.samples.extracting(taken..<block.samples.count)
+            switch try read(device, into: room) {
             case .nothing: return hasRead
             case .recovered:
                 lose(device, sink)
@@ -162,14 +167,24 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
         return hasRead
     }
 
+    private func read(_ device: AlsaPCM, into room: UnsafeMutableBufferPointer<Float>) throws(GantryError)
+        -> AlsaPCM.Transfer
+    {
+        if let converter { return try converter.read(from: device, into: room) }
+        return try device.read(into: room)
+    }
+
     /// A new block, with what the device says about its first sample.
     private func begin(_ device: AlsaPCM) -> AudioBlock {
         let new = blocks.take() ?? spare
         new.count = 0
         block = new
         reading =
-            device.position().map { $0.time - AudioPacketizer.duration(ofSamples: Int64($0.delay)) }
-            ?? MonotonicClock.now()
+            device.position().map { position in
+                let unread = Double(position.delay) + (converter?.heldCount ?? 0)
+                return position.time
+                    - .microseconds(Int64((unread * 1_000_000 / Double(device.frameRate)).rounded()))
+            } ?? MonotonicClock.now()
         return new
     }
 
@@ -185,6 +200,7 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     /// What was recorded since the last block is gone.
     private func lose(_ device: AlsaPCM, _ sink: some MediaSink) {
         cut(sink)
+        converter?.reset()
         clock.restart()
         Log.debug("microphone \(name): overrun or sleep, the \(device.recoveryCount). time")
     }
