@@ -84,7 +84,9 @@ import Testing
         let order = messages.map(\.type)
         let sound = try #require(order.firstIndex(of: .audio))
         #expect(sound < order.lastIndex(of: .video) ?? 0)
-        #expect(order.firstIndex(of: .ping) ?? 9 < sound)
+        // Which of the two is first is decided above, where both wait before anything is sent: here the link may take the
+        // sound between the two calls.
+        #expect(order.firstIndex(of: .ping) ?? 9 < order.lastIndex(of: .video) ?? 0)
         #expect(order.count { $0 == .video } == 6)
         #expect(messages.filter { $0.type == .video }.allSatisfy { $0.size == 4_000_000 + MediaPrefix.size })
         // Inside the message, not only between two.
