@@ -79,6 +79,13 @@ final class Probe: Sendable {
     /// The states that were told, in order: "running", "unavailable".
     var states: [String] { events.map(\.event).filter { $0 == "running" || $0 == "unavailable" } }
 
+    /// Waits until that is the newest state.
+    func state(_ expected: String) async throws {
+        try await wait("state \(expected)") { events in
+            events.map(\.event).last { $0 == "running" || $0 == "unavailable" } == expected
+        }
+    }
+
     func states(_ expected: [String]) async throws {
         try await wait("states \(expected)") { events in
             events.map(\.event).filter { $0 == "running" || $0 == "unavailable" } == expected
