@@ -130,7 +130,8 @@ struct MicrophoneTests {
         let best = fits.max { $0.signalToNoise < $1.signalToNoise }
         print("\(hertz) Hz: \(fits.map { Int($0.signalToNoise) }) dB")
         #expect((best?.signalToNoise ?? 0) >= 60)
-        #expect(((best?.amplitude ?? 0) - 0.5).magnitude < 0.01)
+        // Mono made stereo by ffmpeg: 3 dB less.
+        #expect(((best?.amplitude ?? 0) - 0.3536).magnitude < 0.007)
         withExtendedLifetime(folder) {}
     }
 

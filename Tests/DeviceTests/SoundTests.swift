@@ -16,6 +16,8 @@ struct SoundTests {
     private static let device = "hw:Loopback,0,0"
     /// The machine is 20 times slower: much more than the usual delay, so that its slowness makes no gap.
     private static let delay = MediaDuration.milliseconds(400)
+    /// Time follows the code there: no gap is the machine's.
+    private static let isSteady = ProcessInfo.processInfo.environment["GANTRY_VM_STEADY"] == "1"
     private static let clockSeconds =
         ProcessInfo.processInfo.environment["GANTRY_SOUND_SECONDS"].flatMap { Int($0) } ?? 24
 
@@ -76,42 +78,46 @@ struct SoundTests {
         return Double(crossings.count - 1) * 48_000 / (last - first)
     }
 
-    /// A virtual microphone: another program hears the tone, without a gap.
-    @Test(.timeLimit(.minutes(5))) func anotherProgramRecordsIt() async throws {
+    /// A virtual microphone: another program joins and hears the tone, without a gap.
+    @Test(.enabled(if: isSteady, "for scripts/vm --tests --steady"), .timeLimit(.minutes(5)))
+    func anotherProgramRecordsIt() async throws {
         let folder = try TestFolder()
         let player = try SoundPlayer(device: Self.device, delay: Self.delay)
         let tone = Tone(player)
         #expect(try await wait { player.figures.isPlaying })
         try await wait(2)
-        // Its other end joins: the kernel sets the cable's position anew, which may cost a gap. Not looked at below.
-        async let end = Oracle.check([
-            "arecord", "-q", "-D", "hw:Loopback,1,0", "-f", "FLOAT_LE", "-r", "48000", "-c", "2", "-d", "7", "-t",
+        let before = player.figures
+        _ = try await Oracle.check([
+            "arecord", "-q", "-D", "hw:Loopback,1,0", "-f", "FLOAT_LE", "-r", "48000", "-c", "2", "-d", "5", "-t",
             "raw", folder.file("take"),
         ])
-        try await wait(2)
-        let joined = player.figures
-        _ = try await end
         let figures = player.figures
         tone.stop()
         player.stop()
-        let data = try Data(contentsOf: URL(fileURLWithPath: folder.file("take")))
-        let left = data.withUnsafeBytes { bytes in
-            let samples = bytes.bindMemory(to: Float.self)
-            return (0..<(samples.count / 2)).dropFirst(96_000).map { samples[$0 * 2] }
-        }
-        #expect(left.count >= 4 * 48_000)
-        #expect(figures.underruns == joined.underruns, "\(figures)")
-        #expect((frequency(left) - 997).magnitude < 1.5, "\(frequency(left)) Hz")
-        // Every 10 ms are as loud as the tone, and it is never bent more than a tone of that height is.
-        var quiet = 0
-        for start in stride(from: 0, to: left.count - 480, by: 480) {
-            let power = left[start..<(start + 480)].reduce(0) { $0 + $1 * $1 } / 480
-            if !(0.11...0.14).contains(power) { quiet += 1 }
-        }
-        #expect(quiet == 0, "\(quiet) of \(left.count / 480)")
-        let bends = left.indices.dropFirst(2).count { (left[$0] - 2 * left[$0 - 1] + left[$0 - 2]).magnitude > 0.02 }
-        #expect(bends == 0)
+        print(figures)
+        let left = try Self.left(folder.file("take"))
+        #expect(left.count == 5 * 48_000)
+        #expect(figures.underruns == before.underruns, "\(figures)")
+        #expect((frequency(left) - 997).magnitude < 0.2, "\(frequency(left)) Hz")
+        #expect(Self.quiet(left, 0.11...0.14).isEmpty, "\(Self.quiet(left, 0.11...0.14))")
+        // It is never bent more than a tone of that height is.
+        let bends = left.indices.dropFirst(2).filter { (left[$0] - 2 * left[$0 - 1] + left[$0 - 2]).magnitude > 0.02 }
+        #expect(bends.isEmpty, "\(bends.map { $0 / 48 }) ms")
         withExtendedLifetime(folder) {}
+    }
+
+    private static func left(_ file: String) throws -> [Float] {
+        try Data(contentsOf: URL(fileURLWithPath: file)).withUnsafeBytes { bytes in
+            let samples = bytes.bindMemory(to: Float.self)
+            return (0..<(samples.count / 2)).map { samples[$0 * 2] }
+        }
+    }
+
+    /// Where 10 ms are not as loud as they should be, in ms.
+    private static func quiet(_ left: [Float], _ power: ClosedRange<Float>) -> [Int] {
+        stride(from: 0, to: left.count - 480, by: 480).filter { start in
+            !power.contains(left[start..<(start + 480)].reduce(0) { $0 + $1 * $1 } / 480)
+        }.map { $0 / 48 }
     }
 
     /// The clock of the loopback's cable, which is that of its device 1; 100000 is the right one.
@@ -122,7 +128,8 @@ struct SoundTests {
         ])
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [200, -200]) func aClockThatDiffersMakesNoGap(_ ppm: Int) async throws {
+    @Test(.enabled(if: isSteady, "for scripts/vm --tests --steady"), .timeLimit(.minutes(10)), arguments: [200, -200])
+    func aClockThatDiffersMakesNoGap(_ ppm: Int) async throws {
         try await setClock(100_000 + ppm / 10)
         let player = try SoundPlayer(device: Self.device, delay: Self.delay)
         let tone = Tone(player)
@@ -179,7 +186,9 @@ struct SoundTests {
     }
 
     /// From a producer's test tone to another program, through both tools.
-    @Test(.timeLimit(.minutes(5))) func theToolsPlay() async throws {
+    @Test(.enabled(if: isSteady, "for scripts/vm --tests --steady"), .timeLimit(.minutes(5))) func theToolsPlay()
+        async throws
+    {
         let folder = try TestFolder()
         let port = String(try LoopbackSocket.freePort())
         func tool(_ name: String, _ arguments: [String], input: ToolRun.Input = .none) throws -> ToolRun {
@@ -207,18 +216,11 @@ struct SoundTests {
         let summary = end.lines.last { $0.contains("\"summary\"") }.flatMap(jsonLine)
         let sound = try #require(summary?["sound"] as? [String: Any])
         print(sound)
-        #expect((sound["underruns"] as? Int ?? 99) <= 3)
-        let take = try Data(contentsOf: URL(fileURLWithPath: folder.file("take")))
-        let left = take.withUnsafeBytes { bytes in
-            let samples = bytes.bindMemory(to: Float.self)
-            return (0..<(samples.count / 2)).dropFirst(96_000).map { samples[$0 * 2] }
-        }
-        // Besides the tone there is a click each second, which may add a crossing.
-        #expect((frequency(left) - 440).magnitude < 20, "\(frequency(left)) Hz")
-        let isLoud = stride(from: 0, to: left.count - 480, by: 480).map { start in
-            left[start..<(start + 480)].contains { $0.magnitude > 0.03 }
-        }
-        #expect(isLoud.count { !$0 } == 0, "\(isLoud.count { !$0 }) of \(isLoud.count)")
+        #expect(sound["underruns"] as? Int == 0)
+        let left = try Self.left(folder.file("take"))
+        // Besides the tone of −26 dB there is a click each second, which adds crossings: 443 Hz.
+        #expect((frequency(left) - 443).magnitude < 2, "\(frequency(left)) Hz")
+        #expect(Self.quiet(left, 0.0008...1).isEmpty, "\(Self.quiet(left, 0.0008...1)) ms")
         withExtendedLifetime(folder) {}
     }
 

@@ -128,7 +128,7 @@ struct SourceChoiceTests {
         let port = String(try LoopbackSocket.freePort())
         try await Self.pair(folder, port: port)
         let player = try ToolRun([
-            "ffmpeg", "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000",
+            "ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000",
             "-ac", "2", "-f", "alsa", "hw:Loopback,0",
         ])
         let producer = try Self.producer(
