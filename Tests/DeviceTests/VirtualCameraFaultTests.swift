@@ -43,7 +43,7 @@ struct VirtualCameraFaultTests {
         let writer = try await Self.writer(device)
         let error = try await Self.failure(device)
         #expect(error?.code == .outputBusy)
-        #expect(error?.message.contains("ffmpeg (\(writer.processID))") == true, "\(String(describing: error))")
+        #expect(error?.message.contains("ffmpeg (process \(writer.processID))") == true, "\(String(describing: error))")
         // Without a name the other one is taken.
         let wish = try Devices.wish(nil)
         let path = try await onThread { () throws -> String in
