@@ -56,7 +56,8 @@ struct CameraPathTests {
         for name in ["damaged", "dropped"] { #expect(source[name] as? Int == 0) }
         // Everything, where the machine's clock waits for its work.
         if CameraChain.isSteady {
-            #expect(gaps == 0 && dropped == 0)
+            // A missing picture would be 80 ms without one. The module's numbers may jump once, where the reader begins.
+            #expect(gaps <= 1 && dropped == 0 && times.max() ?? 1000 < 60)
             #expect((24.9...25.1).contains(rate))
             for name in ["framesReplaced", "framesSkipped"] { #expect(sent[name] as? Int == 0) }
             for name in ["lost", "skipped"] { #expect(source[name] as? Int == 0) }
