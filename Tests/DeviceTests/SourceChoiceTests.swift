@@ -122,17 +122,18 @@ struct SourceChoiceTests {
         }
     }
 
-    /// Camera and microphone to a studio's recording; ffmpeg plays the sound in and is the judge of what comes out.
+    /// Camera and microphone to a studio's recording, over one line of the loopback by number: without it each end takes
+    /// its first free one, which need not be the same. ffmpeg plays the sound in and is the judge of what comes out.
     @Test func pictureAndSoundOfTwoDevicesAreRecorded() async throws {
         let folder = try TestFolder()
         let port = String(try LoopbackSocket.freePort())
         try await Self.pair(folder, port: port)
         let player = try ToolRun([
             "ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000",
-            "-ac", "2", "-f", "alsa", "hw:Loopback,0",
+            "-ac", "2", "-f", "alsa", "hw:Loopback,0,1",
         ])
         let producer = try Self.producer(
-            ["run", "/dev/video0", "--port", port, "--size", "320x180", "--fps", "15", "--audio", "hw:Loopback,1"],
+            ["run", "/dev/video0", "--port", port, "--size", "320x180", "--fps", "15", "--audio", "hw:Loopback,1,1"],
             folder)
         _ = try await producer.line(containing: "\"started\"")
         let take = folder.file("take.mkv")
@@ -144,6 +145,7 @@ struct SourceChoiceTests {
         producer.signal(SIGINT)
         let end = try await producer.end()
         #expect(end.status == 0, "\(end.errorText)")
+        #expect(!player.state.value.outputEnded, "\(player.state.value.errorText)")
         player.signal(SIGKILL)
         _ = try await player.end()
         let streams = try await Oracle.check([
