@@ -129,9 +129,15 @@ struct SourceChoiceTests {
         let port = String(try LoopbackSocket.freePort())
         try await Self.pair(folder, port: port)
         let player = try ToolRun([
-            "ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "sine=frequency=1000:sample_rate=48000",
+            "ffmpeg", "-v", "error", "-nostdin", "-progress", "pipe:1", "-f", "lavfi", "-i",
+            "sine=frequency=1000:sample_rate=48000",
             "-ac", "2", "-f", "alsa", "hw:Loopback,0,1",
         ])
+        // Who opens the loopback first decides its format.
+        #expect(
+            try await player.state.wait(.seconds(60)) { state in
+                state.outputEnded || state.lines.contains { $0.hasPrefix("progress=") }
+            })
         let producer = try Self.producer(
             ["run", "/dev/video0", "--port", port, "--size", "320x180", "--fps", "15", "--audio", "hw:Loopback,1,1"],
             folder)
