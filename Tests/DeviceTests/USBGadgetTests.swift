@@ -112,7 +112,7 @@ struct USBGadgetTests {
         let controller = try setup.bind()
         #expect(controller.user == .gadget("seen"))
         #expect(try await until { self.device("T-seen").flatMap { self.text($0 + "/bConfigurationValue") } == "1" })
-        let device = try #require(device("T-seen"))
+        let device = try #require(self.device("T-seen"))
         #expect(text(device + "/idVendor") == "1209")
         #expect(text(device + "/idProduct") == "0001")
         #expect(text(device + "/product") == "Gantry producer")
@@ -181,7 +181,7 @@ struct USBGadgetTests {
         let producer = try Descriptors(prepared.mountPoint)
         try setup.bind()
         #expect(try await until { self.device("T-beside").flatMap { self.text($0 + "/bNumInterfaces") } == "3" })
-        #expect(text(try #require(device("T-beside")) + "/idVendor") == "1d6b", "their ids")
+        #expect(text(try #require(self.device("T-beside")) + "/idVendor") == "1d6b", "their ids")
         withExtendedLifetime(producer) {}
         try setup.remove()
         #expect(try await until { self.device("T-beside").flatMap { self.text($0 + "/bNumInterfaces") } == "2" })
@@ -300,7 +300,7 @@ struct USBGadgetTests {
         let producer = try Descriptors(prepared.mountPoint)
         try setup.bind()
         #expect(try await until { self.device("T-rules").flatMap { self.text($0 + "/bConfigurationValue") } == "1" })
-        let device = try #require(device("T-rules"))
+        let device = try #require(self.device("T-rules"))
         _ = try await ToolRun.run(["udevadm", "settle", "-t", "60"])
         let number = { (name: String) in
             let digits = self.text("\(device)/\(name)") ?? ""

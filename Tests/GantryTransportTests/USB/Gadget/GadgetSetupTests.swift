@@ -186,7 +186,7 @@ import Testing
             #expect(try gadget.prepare().controller.name == choice.chosen)
             kernel.openFunction()
             #expect(try gadget.bind().name == choice.chosen)
-        } catch let error as GantryError {
+        } catch {
             #expect(error.code == choice.code)
             for text in choice.says { #expect(error.message.contains(text), "\(error)") }
             #expect(kernel.done.isEmpty && kernel.state == before, "refused before anything is made")
