@@ -89,6 +89,18 @@ extension GantryError.Code {
     /// The network cannot be asked for devices: no Avahi daemon, no D-Bus, or publishing is refused.
     public static let discoveryUnavailable = Self(310)
 
+    // USB: the gadget of the producer
+    /// This machine has no USB device controller, not the one that was named, or several without a choice.
+    public static let usbNoController = Self(410)
+    /// Another gadget or driver uses the controller.
+    public static let usbControllerTaken = Self(411)
+    /// Making a gadget is for root.
+    public static let usbNotPermitted = Self(412)
+    /// The kernel has no gadgets, or refused a step of making one.
+    public static let usbGadget = Self(413)
+    /// Another producer uses the gadget.
+    public static let usbGadgetInUse = Self(414)
+
     // Source
     public static let sourceNotFound = Self(500)
     /// Damaged, truncated, or not a media file.
