@@ -32,8 +32,10 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
         case .invalidArgument: self = .usage
         case .stateFolder, .store, .identity: self = .state
         case .unknownDevice, .notPaired, .unpairedByPeer, .wrongPeer: self = .notPaired
-        case .cannotConnect, .portInUse, .peerLost, .rejected, .timeout, .discoveryUnavailable: self = .network
-        case .versionMismatch, .protocolError, .tls: self = .protocolMismatch
+        case .cannotConnect, .portInUse, .peerLost, .rejected, .timeout, .discoveryUnavailable,
+            .usbNotFound, .usbNotPermitted, .usbBusy, .usbTransfer:
+            self = .network
+        case .versionMismatch, .protocolError, .tls, .usbNotGantry: self = .protocolMismatch
         default:
             switch code.rawValue {
             case 200..<300: self = .pairing
