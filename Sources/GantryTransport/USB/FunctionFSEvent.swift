@@ -13,6 +13,14 @@ package enum FunctionFSEvent: Hashable, Sendable {
         package var index: UInt16
         package var length: UInt16
 
+        package init(type: UInt8, request: UInt8, value: UInt16, index: UInt16, length: UInt16) {
+            self.type = type
+            self.request = request
+            self.value = value
+            self.index = index
+            self.length = length
+        }
+
         /// Whether the host waits for data of ours.
         package var isFromDevice: Bool { type & 0x80 != 0 }
     }

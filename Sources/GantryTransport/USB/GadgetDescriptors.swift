@@ -24,7 +24,8 @@ package enum GadgetDescriptors {
     }
 
     package static var strings: [UInt8] {
-        let body = little(UInt32(1)) + little(UInt32(1)) + little(englishUS) + Array(USBProtocol.interfaceName.utf8) + [0]
+        let body =
+            little(UInt32(1)) + little(UInt32(1)) + little(englishUS) + Array(USBProtocol.interfaceName.utf8) + [0]
         return little(stringsMagic) + little(UInt32(8 + body.count)) + body
     }
 

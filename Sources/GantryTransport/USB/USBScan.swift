@@ -16,6 +16,8 @@ package struct USBScan: Hashable, Sendable {
     package var devices: [USBDevice] = []
     package var refused: [Refusal] = []
 
+    package init() {}
+
     /// Of all that is plugged in; more than this is not looked at.
     private static let mostEntries = 4096
 

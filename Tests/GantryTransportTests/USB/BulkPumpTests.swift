@@ -2,6 +2,7 @@ import GantryCore
 import GantryPlatform
 import GantryTestSupport
 import GantryTransport
+import GantryTrust
 import Testing
 
 /// The pump over a cable in memory that keeps the rules of packets.
