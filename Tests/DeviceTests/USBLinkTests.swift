@@ -164,12 +164,15 @@ struct USBLinkTests {
         try await onThread { () throws in
             let gadget = try TestGadget()
             defer { gadget.remove() }
+            var last: UInt8?
             for _ in 0..<2 {
                 let producer = try ToolRun(["gantry-labprobe", "usb-device", gadget.mount])
                 #expect(producer.state.waitBlocking { $0.lines.contains("ready") || $0.outputEnded })
                 // Nothing binds it again by itself: the last death took it off the controller.
                 try gadget.bind()
-                let link = try USBHost.open(try gadget.found())
+                let device = try gadget.found(notAt: last)
+                last = device.address
+                let link = try USBHost.open(device)
                 #expect(Self.exchange(link, 50_000) == 50_000)
                 producer.signal(SIGKILL)
                 #expect(LinkTraffic.endsWithin(.seconds(20), link))
@@ -234,6 +237,7 @@ struct USBLinkTests {
     @Test(.timeLimit(.minutes(5))) func aDeviceThatMayNotBeOpenedNamesTheRule() async throws {
         try await withProducer { gadget, _ in
             let device = try gadget.found()
+            #expect(try TestGadget.shell("chmod 0600 \(device.node)") == 0)
             // The list needs no permission; to open does.
             let folder = ToolRun.folder
             let run = try ToolRun([
@@ -241,7 +245,6 @@ struct USBLinkTests {
                 "usb-host",
                 gadget.serial,
             ])
-            #expect(try TestGadget.shell("chmod 0600 \(device.node)") == 0)
             #expect(run.state.waitBlocking { $0.status != nil && $0.errorsEnded })
             #expect(run.state.value.status == 1)
             #expect(run.state.value.errorText.contains("udev/70-gantry.rules"), "\(run.state.value.errorText)")

@@ -44,7 +44,7 @@ final class TestGadget: @unchecked Sendable {  // Set in `init`; the files are t
     /// Away with it. The function has been stopped, or its process is dead.
     func remove() {
         try? unbind()
-        try? Self.shell(
+        _ = try? Self.shell(
             """
             umount -l \(mount); cd \(folder) || exit 0
             rm -f configs/c.1/ffs.\(serial); rmdir configs/c.1 functions/* strings/*; cd /; rmdir \(folder) \(mount)

@@ -38,10 +38,7 @@ final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to one thre
         }
     }
 
-    deinit {
-        close()
-        for transfer in transfers { libusb_free_transfer(transfer) }
-    }
+    deinit { close() }
 
     var pollDescriptor: CInt { session.pollDescriptor }
     func readBuffer(_ slot: Int) -> UnsafeMutableRawBufferPointer { buffers.read(slot) }
@@ -118,9 +115,13 @@ final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to one thre
             // The kernel may still write into the buffers: better lost than freed.
             Log.error("USB transfers did not come back from the kernel")
             _ = Unmanaged.passRetained(self)
+            return session.close(isLeft: true)
         }
+        // A transfer holds on to its device: freed before the context goes.
+        for transfer in transfers { libusb_free_transfer(transfer) }
+        transfers = []
         if let stalledEndpoint { session.clearHalt(stalledEndpoint) }
-        session.close(isLeft: isPosted.contains(true))
+        session.close(isLeft: false)
     }
 }
 
