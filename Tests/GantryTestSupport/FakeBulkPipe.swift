@@ -53,7 +53,7 @@ package final class FakeBulkWire: @unchecked Sendable {  // All is guarded by `l
 
     package func unplug() {
         lock.withLock { isUnplugged = true }
-        ends.forEach { $0.wake.signal() }
+        for end in ends { end.wake.signal() }
     }
 
     /// Lets go of both ends, which hold the wire.

@@ -1,6 +1,6 @@
 /// The buffers of a pipe: one block, cut into slots for both directions. The owner of the pipe decides who may touch a
 /// slot: the kernel while it is posted, the pump otherwise.
-package final class BulkBuffers: @unchecked Sendable {  // `block` is set in `init`; its bytes belong to the pump's thread.
+package final class BulkBuffers: @unchecked Sendable {  // `block` is set in `init`; its bytes are the pump thread's.
     private let block: UnsafeMutableRawBufferPointer
 
     package init() {
