@@ -23,6 +23,17 @@ final class CarrierNotes: CarrierHandler {
         ) { _ in .trusted }
     }
 
+    /// An access unit of that size.
+    static func picture(_ size: Int) -> MediaPacket {
+        let packet = MediaPacket(capacity: size)
+        [UInt8](repeating: 0x5A, count: size).withUnsafeBytes { packet.append($0) }
+        packet.codec = .h264
+        packet.header = MediaHeader(
+            sequence: 0, presentationTime: MonotonicClock.now(), captureTime: MonotonicClock.now(), epoch: 0,
+            isKey: true)
+        return packet
+    }
+
     func carrierEstablished(_ peer: CarrierPeer) { state.change { $0.isOpen = true } }
     func carrierReceived(_ chunk: FrameChunk) throws(GantryError) {
         if chunk.endsMessage { state.change { $0.messages += 1 } }
