@@ -27,3 +27,9 @@ static inline int CLibUSB_uevent_socket(void) {
     close(descriptor);
     return -1;
 }
+
+// Several modules declare timeval, and Swift wants the one that the compiler met first.
+static inline int CLibUSB_handle_events(libusb_context *context, long microseconds) {
+    struct timeval limit = {.tv_sec = microseconds / 1000000, .tv_usec = microseconds % 1000000};
+    return libusb_handle_events_timeout_completed(context, &limit, NULL);
+}

@@ -148,9 +148,7 @@ final class USBHostSession: @unchecked Sendable {  // Belongs to one thread: who
 
     /// Runs libusb's callbacks for what is complete; waits for something at most so long.
     func handleEvents(for limit: MediaDuration) {
-        var time = timeval(
-            tv_sec: Int(limit.microseconds / 1_000_000), tv_usec: Int(limit.microseconds % 1_000_000))
-        _ = libusb_handle_events_timeout_completed(context, &time, nil)
+        _ = CLibUSB_handle_events(context, CLong(limit.microseconds))
     }
 
     func clearHalt(_ endpoint: UInt8) { if let handle { libusb_clear_halt(handle, endpoint) } }
