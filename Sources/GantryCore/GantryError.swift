@@ -101,6 +101,20 @@ extension GantryError.Code {
     /// Another producer uses the gadget.
     public static let usbGadgetInUse = Self(414)
 
+    // USB, the link itself
+    /// No Gantry producer is on USB, or it was unplugged.
+    public static let usbNotFound = Self(420)
+    /// The user may not open the USB device.
+    public static let usbDeviceNotPermitted = Self(421)
+    /// Another program uses the USB device.
+    public static let usbBusy = Self(422)
+    /// What is on the other end of the cable is no Gantry producer.
+    public static let usbNotGantry = Self(423)
+    /// A transfer failed, or the other end did not begin as agreed.
+    public static let usbTransfer = Self(424)
+    /// The FunctionFS mount is missing, taken, or refuses our descriptors.
+    public static let usbFunction = Self(425)
+
     // Source
     public static let sourceNotFound = Self(500)
     /// Damaged, truncated, or not a media file.
