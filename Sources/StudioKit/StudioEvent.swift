@@ -7,6 +7,8 @@ public enum StudioEvent: Sendable {
     case discoveryUnavailable(GantryError)
     /// The producer has let us in. Its name is safe to print.
     case connected(name: String, address: String, streams: [StreamInfo])
+    /// The producer on the USB cable was not paired, has let us in, and is paired now. Its name is safe to print.
+    case paired(name: String)
     /// A stream begins, or goes on with another format.
     case format(StreamFormat)
     /// The first decoded picture: how long after `start`, in microseconds.

@@ -147,9 +147,10 @@ struct Holdings: CustomStringConvertible {
     let descriptors: Int
     let threads: Int
 
-    static func now() -> Holdings {
+    /// - Parameter process: its number, or "self".
+    static func now(of process: String = "self") -> Holdings {
         func count(_ path: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: path))?.count ?? 0 }
-        return Holdings(descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"))
+        return Holdings(descriptors: count("/proc/\(process)/fd"), threads: count("/proc/\(process)/task"))
     }
 
     var description: String { "\(descriptors) descriptors, \(threads) threads" }

@@ -161,6 +161,9 @@ extension SecureCarrier {
         wake.signal()
     }
 
+    /// Lets `carrierDeadline` be called soon. Any thread.
+    package func wakeUp() { wake.signal() }
+
     /// The peer has been accepted: from now on all messages are let in, not only HELLO and BYE.
     ///
     /// On the I/O thread, from a handler.
