@@ -61,7 +61,8 @@ enum StudioCommands {
             Option("duration", short: "d", value: "TIME", help: "Stop after this time of media, as in 10s or 1m30s."),
             Option(
                 "no-reconnect",
-                help: "End when the connection is lost. Without it `receive` goes on, over the other path or as soon as the "
+                help:
+                    "End when the connection is lost. Without it `receive` goes on, over the other path or as soon as the "
                     + "producer is back, in the same outputs, until Ctrl-C or the producer's goodbye."),
             Option("stats", help: "Show figures in full at the end: loss, latency, skew, processor time."),
             Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
@@ -69,7 +70,8 @@ enum StudioCommands {
         positionals: [
             Positional(
                 "HOST:PORT|NAME|usb",
-                help: "The producer; by its name over USB when it is plugged in, else over the network. usb, usb:SERIAL: the "
+                help:
+                    "The producer; by its name over USB when it is plugged in, else over the network. usb, usb:SERIAL: the "
                     + "one on the cable, paired or not. Not needed when only one is paired.",
                 isRequired: false)
         ],

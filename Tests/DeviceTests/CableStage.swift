@@ -33,7 +33,7 @@ final class CableStage: Sendable {
 
     /// A producer on the cable, which the host has taken. A small test pattern: code is slow in the machine.
     func produce(
-        _ arguments: [String] = ["--usb-trust", "tofu"], source: [String] = ["test", "--size", "160x90", "--fps", "10"]
+        _ arguments: [String] = ["--usb-trust", "tofu"], source: [String] = ["test", "--size", "160x120", "--fps", "10"]
     ) async throws -> ToolRun {
         let producer = try tool(
             "producer",
@@ -69,7 +69,7 @@ final class CableStage: Sendable {
 
     /// The addresses of all connections of a `receive`, in order, once there are `count`.
     static func addresses(_ studio: ToolRun, _ count: Int) async throws -> [String] {
-        func all(_ state: ToolRun.State) -> [String] {
+        @Sendable func all(_ state: ToolRun.State) -> [String] {
             state.lines.filter { $0.contains("\"connected\"") }.compactMap { jsonLine($0)?["address"] as? String }
         }
         let hasCome = try await studio.state.wait { all($0).count >= count || $0.status != nil }

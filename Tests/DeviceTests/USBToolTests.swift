@@ -78,7 +78,7 @@ struct USBToolTests {
         let stage = try CableStage()
         let shell = try ShellOnTerminal(columns: 120)
         shell.type(
-            "\(ToolRun.folder)/gantry-producer --state-dir \(stage.folder.file("producer")) run test --size 160x90 --fps 10 "
+            "\(ToolRun.folder)/gantry-producer --state-dir \(stage.folder.file("producer")) run test --size 160x120 --fps 10 "
                 + "--audio off --port \(stage.port) --usb-setup --usb-controller dummy_udc.0\n")
         _ = try await shell.wait(text: "a host has taken us", alternate: false)
         let studio = try stage.tool("studio", ["receive", "usb", "-d", "300ms"])
@@ -104,7 +104,7 @@ struct USBToolTests {
         #expect(try await CableStage.addresses(studio, 2).last == "127.0.0.1:" + stage.port)
         try await grows(take, studio)
         try CableStage.plug(true)
-        try await producer.state.wait { $0.lines.count { $0.contains("\"attached\"") } == 2 }
+        #expect(try await producer.state.wait { $0.lines.count { $0.contains("\"attached\"") } == 2 })
         let other = try await stage.run("studio", ["receive", "Camera", "-d", "200ms"])
         #expect(
             (other.first { $0["event"] as? String == "connected" }?["address"] as? String)?.hasPrefix("usb:") == true)

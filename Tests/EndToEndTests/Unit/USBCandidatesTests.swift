@@ -6,7 +6,7 @@ import Testing
 
 /// Which devices on USB are tried for a producer.
 @Suite struct USBCandidatesTests {
-    private static let key = KeyID([UInt8](repeating: 7, count: 32))
+    private static let key = KeyID(bytes: [UInt8](repeating: 7, count: 32))
 
     private func device(_ serial: String, _ port: String) -> USBDevice {
         USBDevice(bus: 1, address: 2, port: port, interface: 0, serial: serial)
@@ -20,7 +20,7 @@ import Testing
 
     @Test func whoSaysThatItIsAnotherIsNotTried() throws {
         let key = try #require(Self.key)
-        let other = try #require(KeyID([UInt8](repeating: 9, count: 32)))
+        let other = try #require(KeyID(bytes: [UInt8](repeating: 9, count: 32)))
         let script = device("0123456789abcdef", "1-2")
         #expect(USBCandidates.guesses([device(other.short, "1-1"), script], key) == [script])
     }

@@ -5,7 +5,9 @@ import Testing
 
 /// Who may ask on the cable, and how often.
 @Suite struct StrangerPolicyTests {
-    private func key(_ number: UInt8) throws -> KeyID { try #require(KeyID([UInt8](repeating: number, count: 32))) }
+    private func key(_ number: UInt8) throws -> KeyID {
+        try #require(KeyID(bytes: [UInt8](repeating: number, count: 32)))
+    }
 
     @Test func byDefaultNobodyIsLetThrough() throws {
         #expect(!StrangerPolicy(.refuse).admits(try key(1), wasRemoved: false))
