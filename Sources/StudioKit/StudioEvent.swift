@@ -19,8 +19,8 @@ public enum StudioEvent: Sendable {
     case resumed
     /// A decoder failed for good; the rest goes on.
     case decodingFailed(GantryError)
-    /// The connection has ended, and the session tries to make another one; `connecting` and `connected` follow. Nil: the
-    /// producer said goodbye.
+    /// The connection has ended, or the first could not be made, and the session tries until there is one: `connecting` and,
+    /// however long that takes, `connected` follow. Nil: the producer said goodbye.
     case disconnected(GantryError?)
     /// Nil: closed in order, by either side.
     case ended(GantryError?)

@@ -94,15 +94,19 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         var delay = ReconnectDelay()
         var failure: GantryError?
         var hasStood = false
+        // What goes on while the producer is away is told once.
+        var isNews = true
         while true {
-            let (end, stood) = connectOnce()
+            let (end, stood) = connectOnce(isNews: isNews)
             failure = end.error
             if stood != nil { delay.succeeded() }
             hasStood = hasStood || stood != nil
             guard configuration.reconnection.goesOn(after: end, stood: hasStood), !closing else { break }
             for output in configuration.videoOutputs { output.videoInterrupted() }
             for output in configuration.audioOutputs { output.audioInterrupted() }
-            continuation.yield(.disconnected(failure))
+            isNews = isNews || stood != nil
+            if isNews { continuation.yield(.disconnected(failure)) }
+            isNews = stood != nil
             // At once, when it had stood for a while: there may be another path.
             let pause = (stood ?? .seconds(0)) < Self.steadyAfter ? delay.next() : .seconds(0)
             if waitForClose(until: MonotonicClock.now() + pause) {
@@ -119,8 +123,8 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     }
 
     /// One connection, from dialling to its end, and for how long the producer had let us in; nil: it did not.
-    private func connectOnce() -> (end: ConnectionEnd, stood: MediaDuration?) {
-        continuation.yield(.connecting(target.name))
+    private func connectOnce(isNews: Bool) -> (end: ConnectionEnd, stood: MediaDuration?) {
+        if isNews { continuation.yield(.connecting(target.name)) }
         do throws(GantryError) {
             let dialer = try SessionDialer(self)
             let isWanted = lock.withLock {

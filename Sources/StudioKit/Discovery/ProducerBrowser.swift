@@ -53,6 +53,8 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
         guard isFirst else { throw GantryError(.invalidState, "The browser has been started already.") }
         let usb = try USBWatch { [weak self] scan in self?.changed { $0.scan = scan } }
         lock.withLock { self.usb = usb }
+        // What is plugged in is told before the network says that it cannot be searched.
+        changed { $0.scan = USBScan.now() }
         try usb.start()
         try discovery.start()
         _ = discovery.browse(.producer) { [weak self] services in self?.changed { $0.services = services } }
