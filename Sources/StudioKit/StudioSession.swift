@@ -95,18 +95,22 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         var failure: GantryError?
         var hasStood = false
         // What goes on while the producer is away is told once.
+        var isAway = false
         var isNews = true
         while true {
             let (end, stood) = connectOnce(isNews: isNews)
             failure = end.error
-            if stood != nil { delay.succeeded() }
+            isNews = stood != nil
+            if isNews {
+                delay.succeeded()
+                isAway = false
+            }
             hasStood = hasStood || stood != nil
             guard configuration.reconnection.goesOn(after: end, stood: hasStood), !closing else { break }
             for output in configuration.videoOutputs { output.videoInterrupted() }
             for output in configuration.audioOutputs { output.audioInterrupted() }
-            isNews = isNews || stood != nil
-            if isNews { continuation.yield(.disconnected(failure)) }
-            isNews = stood != nil
+            if !isAway { continuation.yield(.disconnected(failure)) }
+            isAway = true
             // At once, when it had stood for a while: there may be another path.
             let pause = (stood ?? .seconds(0)) < Self.steadyAfter ? delay.next() : .seconds(0)
             if waitForClose(until: MonotonicClock.now() + pause) {

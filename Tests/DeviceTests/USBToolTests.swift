@@ -154,6 +154,52 @@ struct USBToolTests {
         try await CableStage.stop(producer)
     }
 
+    /// 640x480 at 25 pictures a second over the cable; `GANTRY_USB_SECONDS` makes it longer. For release tools in the steady
+    /// machine, as the test of the camera's rate.
+    @Test(
+        .timeLimit(.minutes(10)), .enabled(if: CameraChain.hasReleaseTools, CameraChain.needsReleaseTools),
+        .enabled(if: CameraChain.isSteady, "for scripts/vm --tests --steady"))
+    func theRateIsKeptWithoutALoss() async throws {
+        let seconds = ProcessInfo.processInfo.environment["GANTRY_USB_SECONDS"].flatMap { Int($0) } ?? 15
+        let stage = try CableStage()
+        let producer = try await stage.produce(source: ["test", "--size", "640x480", "--fps", "25"])
+        let studio = try stage.tool(
+            "studio", ["receive", "usb", "--no-audio", "-d", "\(seconds)s", "--record", stage.folder.file("take.mp4")])
+        let end = try await studio.end()
+        #expect(end.status == 0, "\(end.errorText)")
+        let received = try #require(end.lines.last { $0.contains("\"summary\"") }.flatMap(jsonLine))
+        let sent = try await CableStage.stop(producer)
+        print("studio: \(received)\nproducer: \(sent)")
+        #expect(received["framesReceived"] as? Int == seconds * 25)
+        for name in ["framesLost", "framesDropped"] { #expect(received[name] as? Int == 0) }
+        for name in ["framesReplaced", "framesSkipped"] { #expect(sent[name] as? Int == 0) }
+        #expect((24.9...25.1).contains(try #require(received["fps"] as? Double)))
+    }
+
+    /// Which one is meant must be said.
+    @Test(.timeLimit(.minutes(5))) func twoProducersOnTwoControllers() async throws {
+        let (first, second) = (try CableStage(), try CableStage())
+        let producer = try await first.produce()
+        let gadget = try await onThread { try TestGadget(controller: TestGadget.controllers[1]) }
+        defer { gadget.remove() }
+        let other = try second.tool(
+            "producer",
+            ["run", "test", "--size", "160x120", "--fps", "10", "--port", second.port, "--usb=" + gadget.mount]
+                + ["--usb-trust", "tofu"])
+        try await other.line(containing: "\"started\"")
+        try gadget.bind()
+        try await other.line(containing: "\"attached\"")
+        let torn = try await first.tool("studio", ["receive", "usb"]).end()
+        #expect(torn.status == 2 && torn.errorText.contains("Several producers"), "\(torn.errorText)")
+        let key = try #require(jsonLine(try await producer.line(containing: "\"started\""))?["key"] as? String)
+        for serial in [String(key.prefix(16)), gadget.serial] {
+            _ = try await first.run("studio", ["receive", "usb:" + serial, "-d", "200ms"])
+        }
+        #expect(try await first.run("studio", ["devices", "list"]).count == 2)
+        try await CableStage.stop(other)
+        try await CableStage.stop(producer)
+    }
+
     // MARK: Dead processes
 
     @Test(.timeLimit(.minutes(5))) func aProducerThatWasKilledIsReplaced() async throws {
