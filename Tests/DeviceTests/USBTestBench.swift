@@ -146,11 +146,17 @@ final class EchoingProducer: Sendable {
 struct Holdings: CustomStringConvertible {
     let descriptors: Int
     let threads: Int
+    /// Resident.
+    let kibibytes: Int
 
     static func now() -> Holdings {
         func count(_ path: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: path))?.count ?? 0 }
-        return Holdings(descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"))
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let resident = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }?.split(separator: " ").dropFirst()
+        return Holdings(
+            descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"),
+            kibibytes: resident?.first.flatMap { Int($0) } ?? 0)
     }
 
-    var description: String { "\(descriptors) descriptors, \(threads) threads" }
+    var description: String { "\(descriptors) descriptors, \(threads) threads, \(kibibytes) KiB" }
 }

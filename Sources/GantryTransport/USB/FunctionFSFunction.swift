@@ -85,7 +85,9 @@ package final class FunctionFSFunction: @unchecked Sendable {
                     cause: error.reason)
             case EACCES, EPERM:
                 throw GantryError(
-                    .usbFunction, "\(path) may not be opened. Run as root, or mount FunctionFS with uid= and gid=.",
+                    .usbFunction,
+                    "\(path) belongs to another user. Name yours with GANTRY_USB_OWNER in /etc/default/gantry-gadget, then: "
+                        + "sudo systemctl restart gantry-gadget. A mount of your own takes uid= and gid=.",
                     cause: error.reason)
             default:
                 throw GantryError(
