@@ -1,17 +1,19 @@
-// What the same endpoints carry without Gantry: read(2) and write(2) on the device, libusb with four transfers in flight
-// on the host. The figures of `scripts/bench usb` are compared with these.
+// What the same endpoints carry without Gantry: four transfers in flight on both ends, by the kernel's asynchronous I/O on
+// the device and by libusb on the host. The figures of `scripts/bench usb` are compared with these.
 //
 //   floor device MOUNT            answers; the first OUT byte says what follows: "T" floods, "L" sends access units
 //   floor host SERIAL SECONDS     prints "in", "out" (MB/s), "p50", "p99" (ms)
 #include <errno.h>
 #include <fcntl.h>
 #include <libusb.h>
+#include <linux/aio_abi.h>
 #include <linux/usb/functionfs.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,26 +67,60 @@ static const struct {
 static char folder[200];
 static volatile int mode;
 
-static int endpoint(const char *name) {
+static int endpoint(const char *name, int flags) {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    return open(path, O_RDWR);
+    return open(path, O_RDWR | flags);
 }
 
+static void submit(aio_context_t context, int code, int file, char *bytes, size_t count) {
+    struct iocb request = {.aio_data = (uintptr_t)bytes, .aio_lio_opcode = code, .aio_fildes = file};
+    struct iocb *list = &request;
+    request.aio_buf = (uintptr_t)bytes;
+    request.aio_nbytes = count;
+    while (syscall(SYS_io_submit, context, 1, &list) < 0) usleep(10000);
+}
+
+// Waits for a transfer, and gives its buffer.
+static char *finished(aio_context_t context, long *count) {
+    struct io_event event;
+    while (syscall(SYS_io_getevents, context, 1, 1, &event, NULL) != 1) {}
+    *count = event.res;
+    return (char *)(uintptr_t)event.data;
+}
+
+static char in_bytes[IN_FLIGHT][SIZE], out_bytes[IN_FLIGHT][SIZE];
+
 static void *send_in(void *unused) {
-    static char bytes[SIZE];
-    int file = endpoint("ep1");
+    int file = endpoint("ep1", O_NONBLOCK), live = 0;
+    long count;
+    aio_context_t context = 0;
+    if (syscall(SYS_io_setup, IN_FLIGHT, &context) < 0) return unused;
     double due = 0;
     for (;;) {
         if (mode == 'T') {
-            if (write(file, bytes, SIZE) < 0) usleep(10000);
-        } else if (mode == 'L') {
+            if (live < IN_FLIGHT) {
+                submit(context, IOCB_CMD_PWRITE, file, in_bytes[live++], SIZE);
+            } else {
+                char *bytes = finished(context, &count);
+                if (count < 0) usleep(10000);
+                submit(context, IOCB_CMD_PWRITE, file, bytes, SIZE);
+            }
+            continue;
+        }
+        while (live > 0) {
+            finished(context, &count);
+            live--;
+        }
+        if (mode == 'L') {
             due = (due == 0 ? now() : due) + 0.02;
             while (now() < due) usleep(200);
             double start = now();
-            memcpy(bytes, &start, sizeof start);
+            memcpy(in_bytes[0], &start, sizeof start);
             // 16384 bytes, then the rest, as a stream has to be cut.
-            if (write(file, bytes, SIZE) < 0 || write(file, bytes, UNIT - SIZE) < 0) usleep(10000);
+            submit(context, IOCB_CMD_PWRITE, file, in_bytes[0], SIZE);
+            submit(context, IOCB_CMD_PWRITE, file, in_bytes[1], UNIT - SIZE);
+            live = 2;
         } else {
             due = 0;
             usleep(5000);
@@ -94,19 +130,23 @@ static void *send_in(void *unused) {
 }
 
 static void *take_out(void *unused) {
-    static char bytes[SIZE];
-    int file = endpoint("ep2");
+    int file = endpoint("ep2", O_NONBLOCK);
+    long count;
+    aio_context_t context = 0;
+    if (syscall(SYS_io_setup, IN_FLIGHT, &context) < 0) return unused;
+    for (int i = 0; i < IN_FLIGHT; i++) submit(context, IOCB_CMD_PREAD, file, out_bytes[i], SIZE);
     for (;;) {
-        ssize_t count = read(file, bytes, SIZE);
+        char *bytes = finished(context, &count);
         if (count < 0) usleep(10000);
         if (count == 1) mode = bytes[0];
+        submit(context, IOCB_CMD_PREAD, file, bytes, SIZE);
     }
     return unused;
 }
 
 static int device(const char *mount) {
     snprintf(folder, sizeof folder, "%s", mount);
-    int control = endpoint("ep0");
+    int control = endpoint("ep0", 0);
     if (write(control, &descriptors, sizeof descriptors) < 0 || write(control, &strings, sizeof strings) < 0) {
         perror("descriptors");
         return 1;

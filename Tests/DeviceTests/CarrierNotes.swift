@@ -15,7 +15,7 @@ final class CarrierNotes: CarrierHandler {
 
     let state = Watched(State())
 
-    static func carrier(_ role: TLSEngine.Role, _ link: SocketLink) throws -> SecureCarrier {
+    static func carrier(_ role: TLSEngine.Role, _ link: any Link) throws -> SecureCarrier {
         try SecureCarrier(
             link: link, identity: try Identity(),
             configuration: .init(

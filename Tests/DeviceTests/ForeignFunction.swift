@@ -36,7 +36,7 @@ final class ForeignFunction: @unchecked Sendable {  // Set in `init`.
             let first = [7, 5, 0x81, attributes] + (kind == "interrupt" ? [64, 0] : size) + [interval] + companion
             return count == 1 ? first : first + [7, 5, second, 2] + size + [0] + companion
         }
-        let interface: [UInt8] = [9, 4, 0, 0, count, 0xFF, 0x43, 1, 1]
+        let interface: [UInt8] = [9, 4, 0, 0, count, 0xFF, kind == "only the ids" ? 0x42 : 0x43, 1, 1]
         let plain = UInt8(1 + count)
         let body =
             [plain, 0, 0, 0, plain, 0, 0, 0, 1 + 2 * count, 0, 0, 0] + interface + endpoints([64, 0], companion: [])

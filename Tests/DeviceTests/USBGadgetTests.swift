@@ -311,6 +311,8 @@ struct USBGadgetTests {
         #expect(access.lines.contains("user:1000:rw-"), "\(access.lines) \(access.errorText)")
         let owner = try await ToolRun.run(["stat", "-c", "%G %a", node])
         #expect(owner.lines == ["plugdev 660"])
+        let tags = try await ToolRun.run(["udevadm", "info", "--query=property", "--property=CURRENT_TAGS", node])
+        #expect(tags.lines.first?.contains(":uaccess:") == true, "\(tags.lines)")
         // Only ours: the root hub has other interfaces.
         let hub = try await ToolRun.run(["getfacl", "--absolute-names", "--numeric", "/dev/bus/usb/001/001"])
         #expect(!hub.lines.contains("user:1000:rw-"), "\(hub.lines)")

@@ -113,7 +113,7 @@ final class EchoingProducer: Sendable {
         try function.start()
     }
 
-    private static func echo(_ link: SocketLink) {
+    private static func echo(_ link: BulkLink) {
         var buffer = [UInt8](repeating: 0, count: 16384)
         while true {
             switch buffer.withUnsafeMutableBytes({ try? link.read(into: $0) }) {
@@ -124,19 +124,19 @@ final class EchoingProducer: Sendable {
         }
     }
 
-    private static func send(_ bytes: ArraySlice<UInt8>, _ link: SocketLink) -> Bool {
+    private static func send(_ bytes: ArraySlice<UInt8>, _ link: BulkLink) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
             switch rest.withUnsafeBytes({ try? link.write($0) }) {
             case .bytes(let count): rest = rest.dropFirst(count)
-            case .wouldBlock: wait(link, POLLOUT)
+            case .wouldBlock: wait(link, link.roomEvents)
             case .endOfFile, nil: return false
             }
         }
         return true
     }
 
-    private static func wait(_ link: SocketLink, _ event: CInt) {
+    private static func wait(_ link: BulkLink, _ event: CInt) {
         var waiting = pollfd(fd: link.pollDescriptor, events: Int16(event), revents: 0)
         _ = poll(&waiting, 1, -1)
     }
@@ -146,12 +146,18 @@ final class EchoingProducer: Sendable {
 struct Holdings: CustomStringConvertible {
     let descriptors: Int
     let threads: Int
+    /// Resident.
+    let kibibytes: Int
 
     /// - Parameter process: its number, or "self".
     static func now(of process: String = "self") -> Holdings {
         func count(_ path: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: path))?.count ?? 0 }
-        return Holdings(descriptors: count("/proc/\(process)/fd"), threads: count("/proc/\(process)/task"))
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let resident = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }?.split(separator: " ").dropFirst()
+        return Holdings(
+            descriptors: count("/proc/\(process)/fd"), threads: count("/proc/\(process)/task"),
+            kibibytes: resident?.first.flatMap { Int($0) } ?? 0)
     }
 
-    var description: String { "\(descriptors) descriptors, \(threads) threads" }
+    var description: String { "\(descriptors) descriptors, \(threads) threads, \(kibibytes) KiB" }
 }

@@ -53,7 +53,7 @@ package final class FakeBulkWire: @unchecked Sendable {  // All is guarded by `l
 
     package func unplug() {
         lock.withLock { isUnplugged = true }
-        for end in ends { end.wake.signal() }
+        for end in ends { end.event.signal() }
     }
 
     /// Lets go of both ends, which hold the wire.
@@ -111,7 +111,7 @@ package final class FakeBulkWire: @unchecked Sendable {  // All is guarded by `l
 
     private func complete(_ end: Int, _ completion: BulkCompletion) {
         completions[end].append(completion)
-        ends[end].wake.signal()
+        ends[end].event.signal()
     }
 
     fileprivate func take(_ end: Int) throws(GantryError) -> [BulkCompletion] {
@@ -142,7 +142,7 @@ package final class FakeBulkPipe: BulkPipe {
     private let wire: FakeBulkWire
     private let end: Int
     private let buffers = BulkBuffers()
-    fileprivate let wake: EventDescriptor
+    fileprivate let event: EventDescriptor
 
     fileprivate init(_ wire: FakeBulkWire, _ end: Int) throws {
         guard let rules = BulkRules(packetSize: wire.packetSize) else {
@@ -151,10 +151,11 @@ package final class FakeBulkPipe: BulkPipe {
         self.rules = rules
         self.wire = wire
         self.end = end
-        wake = try EventDescriptor()
+        event = try EventDescriptor()
     }
 
-    package var pollDescriptor: CInt { wake.rawValue }
+    package var pollDescriptor: CInt { event.rawValue }
+    package func wake() { event.signal() }
     package func readBuffer(_ slot: Int) -> UnsafeMutableRawBufferPointer { buffers.read(slot) }
     package func writeBuffer(_ slot: Int) -> UnsafeMutableRawBufferPointer { buffers.write(slot) }
     package func postRead(_ slot: Int) throws(GantryError) { wire.postRead(end, slot) }
@@ -162,7 +163,7 @@ package final class FakeBulkPipe: BulkPipe {
         wire.postWrite(end, slot, Array(buffers.write(slot).prefix(count)))
     }
     package func collect(_ completed: (BulkCompletion) -> Void) throws(GantryError) {
-        wake.clear()
+        event.clear()
         for completion in try wire.take(end) { completed(completion) }
     }
     package func finish(sent: UInt64) { wire.finish(end, sent) }

@@ -27,7 +27,7 @@ package enum LinkTraffic {
                 let transfer = piece.withUnsafeBytes { try? link.write(UnsafeRawBufferPointer(rebasing: $0[start...])) }
                 switch transfer {
                 case .bytes(let some): start += some
-                case .wouldBlock: if !wait(link, POLLOUT, until: end) { return written + start }
+                case .wouldBlock: if !wait(link, link.roomEvents, until: end) { return written + start }
                 case .endOfFile, nil: return written + start
                 }
             }
@@ -71,6 +71,21 @@ package enum LinkTraffic {
             case .wouldBlock: if !wait(link, POLLIN, until: end) { return false }
             case .endOfFile, nil: return true
             }
+        }
+    }
+
+    /// Runs all flows at once on this thread until each has ended. For each, how many of the bytes that came were right.
+    package static func run(_ flows: [LinkFlow], limit: MediaDuration = patience) -> [Int] {
+        let end = MonotonicClock.now() + limit
+        var flows = flows
+        while true {
+            var isMoving = false
+            for index in flows.indices where flows[index].step() { isMoving = true }
+            let left = (end - MonotonicClock.now()).microseconds / 1000
+            guard left > 0, !flows.allSatisfy(\.hasEnded) else { return flows.map(\.received) }
+            guard !isMoving else { continue }
+            var waiting = flows.flatMap(\.waiting)
+            _ = poll(&waiting, nfds_t(waiting.count), CInt(clamping: left))
         }
     }
 

@@ -11,7 +11,7 @@ enum USBBench {
     private static let unitInterval = MediaDuration.milliseconds(20)
 
     /// The first byte of a session; nil when it ended before.
-    static func first(_ link: SocketLink) -> UInt8? {
+    static func first(_ link: any Link) -> UInt8? {
         var byte: [UInt8] = [0]
         while true {
             switch byte.withUnsafeMutableBytes({ try? link.read(into: $0) }) {
@@ -23,26 +23,26 @@ enum USBBench {
     }
 
     /// Writes all of it; false when the link has ended.
-    static func write(_ bytes: [UInt8], _ link: SocketLink) -> Bool {
+    static func write(_ bytes: [UInt8], _ link: any Link) -> Bool {
         var start = 0
         while start < bytes.count {
             switch bytes.withUnsafeBytes({ try? link.write(UnsafeRawBufferPointer(rebasing: $0[start...])) }) {
             case .bytes(let some): start += some
-            case .wouldBlock: USBProbe.wait(link, POLLOUT)
+            case .wouldBlock: USBProbe.wait(link, link.roomEvents)
             case .endOfFile, nil: return false
             }
         }
         return true
     }
 
-    static func flood(_ link: SocketLink) -> Int {
+    static func flood(_ link: any Link) -> Int {
         let bytes = [UInt8](repeating: 0x5A, count: 65536)
         while write(bytes, link) {}
         return 0
     }
 
     /// Each begins with the time it was written at.
-    static func accessUnits(_ link: SocketLink) -> Int {
+    static func accessUnits(_ link: any Link) -> Int {
         var unit = [UInt8](repeating: 0x5A, count: unitSize)
         var due = MonotonicClock.now()
         repeat {

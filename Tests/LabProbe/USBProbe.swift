@@ -43,13 +43,14 @@ enum USBProbe {
             let link = try USBHost.open(device)
             line("open")
             let bytes = [UInt8](repeating: 0x55, count: 20_000)
-            Thread.detachNewThread { line("read \(drain(link))") }
+            var buffer = [UInt8](repeating: 0, count: 65536)
             while true {
                 switch bytes.withUnsafeBytes({ try? link.write($0) }) {
-                case .bytes: break
-                case .wouldBlock: wait(link, POLLOUT)
+                case .bytes: continue
+                case .wouldBlock: wait(link, link.roomEvents)
                 case .endOfFile, nil: throw GantryError(.peerLost, "The link has ended.")
                 }
+                _ = buffer.withUnsafeMutableBytes { try? link.read(into: $0) }
             }
         } catch {
             StandardStreams.writeError("\(error)\n")
@@ -59,7 +60,7 @@ enum USBProbe {
 
     /// "T": sends without end. "L": sends access units at a steady rate. Another: sends back what comes. Returns how
     /// many bytes came.
-    private static func serve(_ link: SocketLink) -> Int {
+    private static func serve(_ link: any Link) -> Int {
         guard let first = USBBench.first(link) else { return 0 }
         switch first {
         case UInt8(ascii: "T"): return USBBench.flood(link)
@@ -70,7 +71,7 @@ enum USBProbe {
     }
 
     /// Sends back what comes. Returns how many bytes came.
-    static func echo(_ link: SocketLink) -> Int {
+    static func echo(_ link: any Link) -> Int {
         var total = 0
         var buffer = [UInt8](repeating: 0, count: 16384)
         while true {
@@ -84,7 +85,7 @@ enum USBProbe {
                     }
                     switch piece {
                     case .bytes(let some): start += some
-                    case .wouldBlock: wait(link, POLLOUT)
+                    case .wouldBlock: wait(link, link.roomEvents)
                     case .endOfFile, nil: return total
                     }
                 }
@@ -94,7 +95,7 @@ enum USBProbe {
         }
     }
 
-    static func drain(_ link: SocketLink) -> Int {
+    static func drain(_ link: any Link) -> Int {
         var total = 0
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
@@ -106,7 +107,7 @@ enum USBProbe {
         }
     }
 
-    static func wait(_ link: SocketLink, _ event: CInt) {
+    static func wait(_ link: any Link, _ event: CInt) {
         var waiting = pollfd(fd: link.pollDescriptor, events: Int16(event), revents: 0)
         _ = poll(&waiting, 1, -1)
     }

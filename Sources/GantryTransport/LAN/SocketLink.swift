@@ -17,6 +17,7 @@ package final class SocketLink: Link {
     }
 
     package var pollDescriptor: CInt { socket.rawValue }
+    package var roomEvents: CInt { POLLOUT }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {
         try socket.read(into: buffer)

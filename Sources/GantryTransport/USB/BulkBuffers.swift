@@ -1,6 +1,6 @@
 /// The buffers of a pipe: one block, cut into slots for both directions. The owner of the pipe decides who may touch a
-/// slot: the kernel while it is posted, the pump otherwise.
-package final class BulkBuffers: @unchecked Sendable {  // `block` is set in `init`; its bytes are the pump thread's.
+/// slot: the kernel while it is posted, the link otherwise.
+package final class BulkBuffers: @unchecked Sendable {  // `block` is set in `init`; its bytes are guarded by the link's lock.
     private let block: UnsafeMutableRawBufferPointer
 
     package init() {

@@ -11,10 +11,9 @@ import Glibc
 /// the link of the session. The next RESET closes the last session's link, and so do an unplugged cable and a host that
 /// sleeps.
 ///
-/// Threads: "usb-control" reads ep0; each session has a "usb-pump". Callbacks come on these, return soon, and do not
-/// call `stop`.
+/// Thread: "usb-control" reads ep0. Callbacks come on it, return soon, and do not call `stop`.
 package final class FunctionFSFunction: @unchecked Sendable {
-    // `lock` guards `thread` and `isStopped`; `pump` belongs to the control thread.
+    // `lock` guards `thread` and `isStopped`; `session` and `openEnd` belong to the control thread.
     package enum State: Hashable, Sendable {
         /// Not bound to a controller.
         case unbound
@@ -29,11 +28,14 @@ package final class FunctionFSFunction: @unchecked Sendable {
     private let control: FileDescriptor
     private let wake: EventDescriptor
     private let onState: @Sendable (State) -> Void
-    private let onLink: @Sendable (SocketLink) -> Void
+    private let onLink: @Sendable (BulkLink) -> Void
     private let lock = Lock()
     private var thread: NamedThread?
     private var isStopped = false
-    private var pump: BulkPump?
+    private var session: BulkLink?
+    /// Until then the host's preface has to come; nil when it has.
+    private var openEnd: MediaTimestamp?
+    private static let openLimit = MediaDuration.seconds(3)
 
     /// - Parameters:
     ///   - mount: the folder of the FunctionFS mount.
@@ -42,7 +44,7 @@ package final class FunctionFSFunction: @unchecked Sendable {
     /// - Throws: `usbFunction`.
     package init(
         mount: String, onState: @escaping @Sendable (State) -> Void = { _ in },
-        onLink: @escaping @Sendable (SocketLink) -> Void
+        onLink: @escaping @Sendable (BulkLink) -> Void
     ) throws(GantryError) {
         self.onState = onState
         self.onLink = onLink
@@ -83,7 +85,9 @@ package final class FunctionFSFunction: @unchecked Sendable {
                     cause: error.reason)
             case EACCES, EPERM:
                 throw GantryError(
-                    .usbFunction, "\(path) may not be opened. Run as root, or mount FunctionFS with uid= and gid=.",
+                    .usbFunction,
+                    "\(path) belongs to another user. Name yours with GANTRY_USB_OWNER in /etc/default/gantry-gadget, then: "
+                        + "sudo systemctl restart gantry-gadget. A mount of your own takes uid= and gid=.",
                     cause: error.reason)
             default:
                 throw GantryError(
@@ -118,14 +122,19 @@ extension FunctionFSFunction {
             endSession()
         }
         while !lock.withLock({ isStopped }) {
+            let opening = openEnd == nil ? nil : session
             var set = (
                 pollfd(fd: control.rawValue, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0)
+                pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: opening?.pollDescriptor ?? -1, events: Int16(POLLIN), revents: 0)
             )
+            let timeout = openLeft
             withUnsafeMutablePointer(to: &set) { pointer in
-                pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { _ = Glibc.poll($0, 2, -1) }
+                pointer.withMemoryRebound(to: pollfd.self, capacity: 3) { _ = Glibc.poll($0, 3, timeout) }
             }
             if set.1.revents != 0 { continue }
+            if let opening { look(at: opening) }
+            if set.0.revents == 0 { continue }
             do throws(SystemError) {
                 // One event at a time: the data of a SETUP is read before the next event.
                 guard case .bytes(let count) = try control.read(into: bytes) else { continue }
@@ -172,7 +181,7 @@ extension FunctionFSFunction {
             }
         case (USBProtocol.Request.finish, 8):
             guard let data = readData(8) else { return }
-            pump?.announceEnd(total: data.reversed().reduce(0) { $0 << 8 | UInt64($1) })
+            session?.announceEnd(total: data.reversed().reduce(0) { $0 << 8 | UInt64($1) })
         default: stall(setup)
         }
     }
@@ -198,20 +207,39 @@ extension FunctionFSFunction {
         guard let own = LinkPreface(nonce: nonce, from: .device), let host = LinkPreface(nonce: nonce, from: .host)
         else { return }
         let pipe = try FunctionFSPipe(endpoints)
-        let (link, inner) = try USBLink.pair(peerAddress: "usb")
-        let onLink = onLink
-        let started = try BulkPump(
-            pipe: pipe, socket: inner,
-            configuration: .init(threadName: "usb-pump", ownPreface: own, peerPreface: host),
-            onOpen: { onLink(link) },
-            onEnd: { error in if let error { Log.info("The USB session has ended. \(error)") } })
-        try started.start()
-        pump = started
+        session = try BulkLink(pipe: pipe, peerAddress: "usb", ownPreface: own, peerPreface: host)
+        openEnd = MonotonicClock.now() + Self.openLimit
+    }
+
+    /// Milliseconds until the host's preface is late; -1 when none is waited for.
+    private var openLeft: CInt {
+        guard let openEnd else { return -1 }
+        return CInt(clamping: (max(0, (openEnd - MonotonicClock.now()).microseconds) &+ 999) / 1000)
+    }
+
+    /// A session is handed out when the host has begun it.
+    private func look(at link: BulkLink) {
+        do throws(GantryError) {
+            if try link.hasBegun() {
+                openEnd = nil
+                return onLink(link)
+            }
+            guard openLeft == 0 else { return }
+            link.abort(BulkLink.late)
+        } catch {
+            // It has said so.
+        }
+        openEnd = nil
+        session = nil
     }
 
     private func endSession() {
-        pump?.stop()
-        pump?.join()
-        pump = nil
+        session?.abort(Self.hostHasEnded)
+        session = nil
+        openEnd = nil
+    }
+
+    private static var hostHasEnded: GantryError {
+        GantryError(.peerLost, "The USB host began anew, has gone, or sleeps.")
     }
 }

@@ -9,7 +9,7 @@ import Glibc
 /// file, and one read at a time leaves the controller without a buffer in between. With io_submit(2) four transfers are
 /// queued, an eventfd tells of their ends, and io_destroy(2) takes them back and waits until they are. The files are
 /// non-blocking, or io_submit would wait for a host.
-final class FunctionFSPipe: BulkPipe, @unchecked Sendable {  // `context` belongs to the pump's thread after `init`.
+final class FunctionFSPipe: BulkPipe, @unchecked Sendable {  // `context` is guarded by the lock of its `BulkLink`.
     /// The endpoint files, which outlive this pipe.
     struct Endpoints: Sendable {
         let fromDevice: FileDescriptor
@@ -55,6 +55,7 @@ final class FunctionFSPipe: BulkPipe, @unchecked Sendable {  // `context` belong
     }
 
     var pollDescriptor: CInt { event.rawValue }
+    func wake() { event.signal() }
     func readBuffer(_ slot: Int) -> UnsafeMutableRawBufferPointer { buffers.read(slot) }
     func writeBuffer(_ slot: Int) -> UnsafeMutableRawBufferPointer { buffers.write(slot) }
 

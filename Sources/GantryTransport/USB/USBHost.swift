@@ -6,32 +6,21 @@ import GantryPlatform
 package enum USBHost {
     /// Opens the device, begins a session with RESET, and returns when the device has answered with its preface.
     ///
-    /// Blocks: up to a second for RESET, and `openLimit` for the preface. The link closes itself when the device goes.
-    /// Thread of the session: "usb-pump".
+    /// Blocks: up to a second for RESET, and `openLimit` for the preface. The link ends when the device goes.
     ///
     /// - Throws: `usbNotFound` (gone meanwhile), `usbDeviceNotPermitted`, `usbBusy`, `usbNotGantry`, `usbTransfer`,
     ///   `peerLost`, `timeout`.
     package static func open(
         _ device: USBDevice, openLimit: MediaDuration = .seconds(3)
-    ) throws(GantryError) -> SocketLink {
+    ) throws(GantryError) -> BulkLink {
         let session = try USBHostSession(device)
         let pipe = try USBHostPipe(session, try session.endpoints())
         let nonce = KernelRandom.bytes(USBProtocol.nonceSize)
         guard let own = LinkPreface(nonce: nonce, from: .host), let peer = LinkPreface(nonce: nonce, from: .device)
         else { throw GantryError(.general, "No nonce could be made.") }
         try reset(session, nonce, device)
-        let (link, inner) = try USBLink.pair(peerAddress: device.description)
-        var configuration = BulkPump.Configuration(threadName: "usb-pump", ownPreface: own, peerPreface: peer)
-        configuration.openLimit = openLimit
-        let outcome = USBOpening()
-        let pump = try BulkPump(
-            pipe: pipe, socket: inner, configuration: configuration, onOpen: { outcome.opened() },
-            onEnd: { error in
-                outcome.ended(error)
-                if let error { Log.info("The USB session has ended. \(error)") }
-            })
-        try pump.start()
-        try outcome.wait()
+        let link = try BulkLink(pipe: pipe, peerAddress: device.description, ownPreface: own, peerPreface: peer)
+        try link.open(limit: openLimit)
         return link
     }
 

@@ -5,9 +5,9 @@ import Glibc
 
 /// The bulk endpoints of a Gantry device, through libusb's asynchronous transfers.
 ///
-/// Each pipe has a libusb context of its own, whose events the pump's thread handles: no other thread takes part, so
-/// completions need no lock and no second wake-up.
-final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to one thread: who opens it, then the pump's.
+/// Each pipe has a libusb context of its own, whose events the thread handles that wants them: no other thread takes
+/// part, so completions need no second wake-up.
+final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to who opens it, then guarded by its link's lock.
     let rules: BulkRules
     private let session: USBHostSession
     private let buffers = BulkBuffers()
@@ -20,6 +20,8 @@ final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to one thre
     private var failure: GantryError?
     private var stalledEndpoint: UInt8?
     private var isClosed = false
+    /// `session.wake` is signalled.
+    private var isWoken = false
 
     /// How long transfers may take to come back when they are cancelled.
     private static let cancelLimit = MediaDuration.seconds(2)
@@ -41,6 +43,10 @@ final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to one thre
     deinit { close() }
 
     var pollDescriptor: CInt { session.pollDescriptor }
+    func wake() {
+        isWoken = true
+        session.wake.signal()
+    }
     func readBuffer(_ slot: Int) -> UnsafeMutableRawBufferPointer { buffers.read(slot) }
     func writeBuffer(_ slot: Int) -> UnsafeMutableRawBufferPointer { buffers.write(slot) }
 
@@ -66,6 +72,10 @@ final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to one thre
     }
 
     func collect(_ completed: (BulkCompletion) -> Void) throws(GantryError) {
+        if isWoken {
+            isWoken = false
+            session.wake.clear()
+        }
         session.handleEvents(for: .zero)
         for completion in completions { completed(completion) }
         completions.removeAll(keepingCapacity: true)

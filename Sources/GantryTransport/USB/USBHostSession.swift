@@ -4,7 +4,7 @@ import GantryPlatform
 import Glibc
 
 /// An opened Gantry device: libusb context, handle and claimed interface. One thread at a time.
-final class USBHostSession: @unchecked Sendable {  // Belongs to one thread: who opens it, then the pump's.
+final class USBHostSession: @unchecked Sendable {  // Belongs to who opens it, then guarded by the link's lock.
     /// What the descriptors say, checked.
     struct Endpoints {
         var bulkIn: UInt8
@@ -17,6 +17,8 @@ final class USBHostSession: @unchecked Sendable {  // Belongs to one thread: who
     private let device: USBDevice
     private var isClaimed = false
     private let epoll: FileDescriptor
+    /// Makes `pollDescriptor` readable, also after `close`.
+    let wake: EventDescriptor
 
     var pollDescriptor: CInt { epoll.rawValue }
 
@@ -29,6 +31,7 @@ final class USBHostSession: @unchecked Sendable {  // Belongs to one thread: who
             throw GantryError(
                 .general, "No more files can be opened. Raise the limit with: ulimit -n 4096", cause: error.description)
         }
+        wake = try EventDescriptor()
         var made: OpaquePointer?
         let status = libusb_init(&made)
         guard status == 0 else { throw Self.error(status, "libusb") }
@@ -69,6 +72,9 @@ final class USBHostSession: @unchecked Sendable {  // Belongs to one thread: who
     private func watchDescriptors() throws(GantryError) {
         guard let list = libusb_get_pollfds(context) else { throw Self.error(LIBUSB_ERROR_OTHER.rawValue, "libusb") }
         defer { libusb_free_pollfds(list) }
+        guard CLibUSB_epoll_add(epoll.rawValue, wake.rawValue, Int16(POLLIN)) == 0 else {
+            throw Self.error(LIBUSB_ERROR_OTHER.rawValue, "epoll")
+        }
         var index = 0
         while let entry = list[index] {
             // POLLIN, POLLOUT and their like are the same bits as EPOLLIN, EPOLLOUT.
@@ -173,8 +179,9 @@ final class USBHostSession: @unchecked Sendable {  // Belongs to one thread: who
         case LIBUSB_ERROR_ACCESS:
             GantryError(
                 .usbDeviceNotPermitted,
-                "The USB device \(device.node) may not be opened. The rule udev/70-gantry.rules permits it; install it "
-                    + "with: sudo scripts/install, then unplug the cable and plug it in again.",
+                "The USB device \(device.node) may not be opened. The rule /etc/udev/rules.d/70-gantry.rules "
+                    + "permits it. Install it with: sudo scripts/install --udev-only. Then unplug the cable and plug it in "
+                    + "again.",
                 cause: Self.reason(status))
         case LIBUSB_ERROR_NO_DEVICE, LIBUSB_ERROR_NOT_FOUND: gone
         case LIBUSB_ERROR_BUSY:

@@ -33,7 +33,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     }
 
     /// - Parameter isCable: it came by USB: a studio that is not paired may ask.
-    init(server: ProducerServer, link: SocketLink, id: UInt64, isCable: Bool) throws(GantryError) {
+    init(server: ProducerServer, link: any Link, id: UInt64, isCable: Bool) throws(GantryError) {
         self.server = server
         self.id = id
         let store = server.store

@@ -168,7 +168,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     /// The devices that TLS has let in, also those that have not asked for media yet.
     private var provenKeyIDs: Set<KeyID> { lock.withLock { Set(connections.values.compactMap(\.provenKeyID)) } }
 
-    private func accept(_ link: SocketLink, from host: String, isCable: Bool = false) {
+    private func accept(_ link: any Link, from host: String, isCable: Bool = false) {
         let (id, decision) = lock.withLock { () -> (UInt64, AdmissionControl.Decision) in
             nextID &+= 1
             return (nextID, admission.connected(nextID, from: host, now: MonotonicClock.now()))

@@ -10,13 +10,13 @@ final class ProducerCable: @unchecked Sendable {  // What varies is set in `star
     /// The gadget's serial number: studios find the producer that they know by it.
     private let serial: String
     private let changed: @Sendable (USBState) -> Void
-    private let accept: @Sendable (SocketLink) -> Void
+    private let accept: @Sendable (any Link) -> Void
     private var gadget: GadgetSetup?
     private var function: FunctionFSFunction?
 
     init(
         _ settings: ProducerConfiguration.USBSettings, keyID: KeyID, changed: @escaping @Sendable (USBState) -> Void,
-        accept: @escaping @Sendable (SocketLink) -> Void
+        accept: @escaping @Sendable (any Link) -> Void
     ) {
         self.settings = settings
         serial = keyID.short

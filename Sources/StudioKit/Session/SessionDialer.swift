@@ -133,7 +133,7 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
 
     // MARK: The session's thread
 
-    private func connected(_ link: SocketLink, at address: String) {
+    private func connected(_ link: any Link, at address: String) {
         do throws(GantryError) {
             let connection = try StudioConnection(session: session, link: link, dialer: self)
             let isWanted = state.withLock {

@@ -39,7 +39,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var limit: MediaLimit?
     private var isPaused = false
 
-    init(session: StudioSession, link: SocketLink, dialer: SessionDialer) throws(GantryError) {
+    init(session: StudioSession, link: any Link, dialer: SessionDialer) throws(GantryError) {
         self.session = session
         self.dialer = dialer
         let verdict = PeerVerdict(
