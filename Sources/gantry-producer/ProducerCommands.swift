@@ -68,7 +68,7 @@ enum ProducerCommands {
                 help:
                     "Send over a USB cable as well: this machine is the device, the studio the host. FOLDER is where the "
                     + "gadget's FunctionFS is mounted. Default: the one that is. See docs/usb.md.",
-                group: "USB", optionalValue: ["/"]),
+                group: "USB", optionalValue: []),
             Option(
                 "usb-setup",
                 help:
