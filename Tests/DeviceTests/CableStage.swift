@@ -33,7 +33,8 @@ final class CableStage: Sendable {
 
     /// A producer on the cable, which the host has taken. A small test pattern: code is slow in the machine.
     func produce(
-        _ arguments: [String] = ["--usb-trust", "tofu"], source: [String] = ["test", "--size", "160x120", "--fps", "10"]
+        _ arguments: [String] = ["--usb-trust", "tofu"],
+        source: [String] = ["test", "--size", "160x120", "--fps", "10"]
     ) async throws -> ToolRun {
         let producer = try tool(
             "producer",
@@ -66,6 +67,13 @@ final class CableStage: Sendable {
         #expect(end.status == 0, "\(end.errorText)")
         return end.lines.last { $0.contains("\"summary\"") }.flatMap(jsonLine) ?? [:]
     }
+
+    /// How often a tool has told an event.
+    static func count(_ event: String, _ state: ToolRun.State) -> Int {
+        state.lines.count { $0.contains("\"event\":\"\(event)\"") }
+    }
+
+    static func count(_ event: String, _ run: ToolRun) -> Int { count(event, run.state.value) }
 
     /// The addresses of all connections of a `receive`, in order, once there are `count`.
     static func addresses(_ studio: ToolRun, _ count: Int) async throws -> [String] {
