@@ -88,6 +88,8 @@ package final class BulkLink: Link, @unchecked Sendable {
             advance()
             if let failure { throw failure }
             guard !isClosed else { throw Self.aborted }
+            // What came behind the preface is told of.
+            if scanner == nil, hasMore { pipe.wake() }
             return scanner == nil
         }
     }
