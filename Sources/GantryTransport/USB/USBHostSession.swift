@@ -147,12 +147,12 @@ final class USBHostSession: @unchecked Sendable {  // Belongs to who opens it, t
     /// On x86 only: elsewhere the memory that a controller shares may be uncached, and reading it slower than a copy.
     func deviceBuffers() -> BulkBuffers? {
         #if arch(x86_64)
-        guard let handle, let start = libusb_dev_mem_alloc(handle, BulkBuffers.size) else { return nil }
-        return BulkBuffers(borrowing: start) { start in
-            libusb_dev_mem_free(handle, start.assumingMemoryBound(to: UInt8.self), BulkBuffers.size)
-        }
+            guard let handle, let start = libusb_dev_mem_alloc(handle, BulkBuffers.size) else { return nil }
+            return BulkBuffers(borrowing: start) { start in
+                libusb_dev_mem_free(handle, start.assumingMemoryBound(to: UInt8.self), BulkBuffers.size)
+            }
         #else
-        return nil
+            return nil
         #endif
     }
 
