@@ -134,6 +134,8 @@ import Testing
             LinkTraffic.write(pair.host, total: 60_001, seed: 5) { 20_000 }
             pair.host.finishWriting()
             let read = LinkTraffic.read(pair.device, total: 60_001, seed: 5)
+            // The descriptor tells that the last write has left.
+            _ = LinkTraffic.read(pair.host, total: 1, seed: 0, limit: .milliseconds(50))
             let byte: [UInt8] = [1]
             let isRefused = byte.withUnsafeBytes { try? pair.host.write($0) } == nil
             return (read, LinkTraffic.endsWithin(patience, pair.device), isRefused)
