@@ -83,9 +83,11 @@ enum USBBench {
         let start = MonotonicClock.now()
         let end = start + .seconds(seconds)
         while MonotonicClock.now() < end {
+            // As a carrier does it.
+            USBProbe.wait(link, POLLIN)
             switch buffer.withUnsafeMutableBytes({ try? link.read(into: $0) }) {
             case .bytes(let count): total += count
-            case .wouldBlock: USBProbe.wait(link, POLLIN)
+            case .wouldBlock: break
             case .endOfFile, nil: throw GantryError(.peerLost, "The link has ended.")
             }
         }

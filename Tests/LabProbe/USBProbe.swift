@@ -99,9 +99,10 @@ enum USBProbe {
         var total = 0
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
+            wait(link, POLLIN)
             switch buffer.withUnsafeMutableBytes({ try? link.read(into: $0) }) {
             case .bytes(let count): total += count
-            case .wouldBlock: wait(link, POLLIN)
+            case .wouldBlock: break
             case .endOfFile, nil: return total
             }
         }

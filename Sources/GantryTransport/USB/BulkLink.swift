@@ -88,6 +88,8 @@ package final class BulkLink: Link, @unchecked Sendable {
             advance()
             if let failure { throw failure }
             guard !isClosed else { throw Self.aborted }
+            // What came behind the preface is told of.
+            if scanner == nil, hasMore { pipe.wake() }
             return scanner == nil
         }
     }
@@ -142,7 +144,8 @@ package final class BulkLink: Link, @unchecked Sendable {
         }
     }
 
-    /// The host tells the device; there is no way in the other direction.
+    /// The host tells the device, once all has left: in a later `read`, or in `close`. There is no way in the other
+    /// direction.
     package func finishWriting() {
         lock.withLock {
             isFinishing = true

@@ -10,7 +10,7 @@ import Glibc
 final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to who opens it, then guarded by its link's lock.
     let rules: BulkRules
     private let session: USBHostSession
-    private let buffers = BulkBuffers()
+    private let buffers: BulkBuffers
     private let inEndpoint: UInt8
     private let outEndpoint: UInt8
     private var transfers: [UnsafeMutablePointer<libusb_transfer>] = []
@@ -28,6 +28,7 @@ final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to who open
 
     init(_ session: USBHostSession, _ endpoints: USBHostSession.Endpoints) throws(GantryError) {
         self.session = session
+        buffers = session.deviceBuffers() ?? BulkBuffers()
         rules = endpoints.rules
         inEndpoint = endpoints.bulkIn
         outEndpoint = endpoints.bulkOut
@@ -130,6 +131,7 @@ final class USBHostPipe: BulkPipe, @unchecked Sendable {  // Belongs to who open
         // A transfer holds on to its device: freed before the context goes.
         for transfer in transfers { libusb_free_transfer(transfer) }
         transfers = []
+        buffers.leave()
         if let stalledEndpoint { session.clearHalt(stalledEndpoint) }
         session.close(isLeft: false)
     }

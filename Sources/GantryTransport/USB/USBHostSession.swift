@@ -142,6 +142,20 @@ final class USBHostSession: @unchecked Sendable {  // Belongs to who opens it, t
                 + "not know it.")
     }
 
+    /// Buffers that the kernel shares with us, so that it copies nothing (usbfs). Nil where there are none.
+    ///
+    /// On x86 only: elsewhere the memory that a controller shares may be uncached, and reading it slower than a copy.
+    func deviceBuffers() -> BulkBuffers? {
+        #if arch(x86_64)
+            guard let handle, let start = libusb_dev_mem_alloc(handle, BulkBuffers.size) else { return nil }
+            return BulkBuffers(borrowing: start) { start in
+                libusb_dev_mem_free(handle, start.assumingMemoryBound(to: UInt8.self), BulkBuffers.size)
+            }
+        #else
+            return nil
+        #endif
+    }
+
     /// A vendor request to our interface. Zero, or libusb's error.
     @discardableResult
     func request(_ number: UInt8, data: [UInt8], limit milliseconds: CUnsignedInt) -> CInt {

@@ -88,6 +88,20 @@ import Testing
         #expect(right == 30_000)
     }
 
+    /// It was collected with the preface: the first `poll` of who reads must not wait for more.
+    @Test func whatCameWithThePrefaceIsAnnounced() async throws {
+        let pair = try BulkPair(packetSize: 512)
+        let (events, right) = try await onThread { () throws in
+            try pair.host.open(limit: patience)
+            LinkTraffic.write(pair.host, total: 1000, seed: 3) { 1000 }
+            try pair.device.open(limit: patience)
+            defer { pair.finish() }
+            var waiting = pollfd(fd: pair.device.pollDescriptor, events: Int16(POLLIN), revents: 0)
+            return (poll(&waiting, 1, 0), LinkTraffic.read(pair.device, total: 1000, seed: 3))
+        }
+        #expect((events, right) == (1, 1000))
+    }
+
     @Test func anEndWithoutAnAnswerIsSaid() async throws {
         let wire = try FakeBulkWire(packetSize: 512)
         let link = try BulkLink(
@@ -120,6 +134,8 @@ import Testing
             LinkTraffic.write(pair.host, total: 60_001, seed: 5) { 20_000 }
             pair.host.finishWriting()
             let read = LinkTraffic.read(pair.device, total: 60_001, seed: 5)
+            // The descriptor tells that the last write has left.
+            _ = LinkTraffic.read(pair.host, total: 1, seed: 0, limit: .milliseconds(50))
             let byte: [UInt8] = [1]
             let isRefused = byte.withUnsafeBytes { try? pair.host.write($0) } == nil
             return (read, LinkTraffic.endsWithin(patience, pair.device), isRefused)
