@@ -55,12 +55,16 @@ let package = Package(
         library("CV4L2", apt: ["linux-libc-dev"]),
         library("CALSA", pkgConfig: "alsa", apt: ["libasound2-dev"]),
         library("CSampleRate", pkgConfig: "samplerate", apt: ["libsamplerate0-dev"]),
+        library("CLibUSB", pkgConfig: "libusb-1.0", apt: ["libusb-1.0-0-dev"]),
+        library("CFunctionFS", apt: ["linux-libc-dev"]),
 
         // The direction of dependency is downwards only; the two kits never import each other.
         module("GantryCore"),
         module("GantryPlatform", ["GantryCore", "CLinux"]),
         module("GantryTrust", ["GantryCore", "GantryPlatform", "COpenSSL", "CSQLite"]),
-        module("GantryTransport", ["GantryCore", "GantryPlatform", "GantryTrust", "CAvahi"]),
+        module(
+            "GantryTransport",
+            ["GantryCore", "GantryPlatform", "GantryTrust", "CAvahi", "CLibUSB", "CFunctionFS"]),
         module(
             "GantryMedia",
             [

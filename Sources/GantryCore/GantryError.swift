@@ -89,6 +89,32 @@ extension GantryError.Code {
     /// The network cannot be asked for devices: no Avahi daemon, no D-Bus, or publishing is refused.
     public static let discoveryUnavailable = Self(310)
 
+    // USB: the gadget of the producer
+    /// This machine has no USB device controller, not the one that was named, or several without a choice.
+    public static let usbNoController = Self(410)
+    /// Another gadget or driver uses the controller.
+    public static let usbControllerTaken = Self(411)
+    /// Making a gadget is for root.
+    public static let usbNotPermitted = Self(412)
+    /// The kernel has no gadgets, or refused a step of making one.
+    public static let usbGadget = Self(413)
+    /// Another producer uses the gadget.
+    public static let usbGadgetInUse = Self(414)
+
+    // USB, the link itself
+    /// No Gantry producer is on USB, or it was unplugged.
+    public static let usbNotFound = Self(420)
+    /// The user may not open the USB device.
+    public static let usbDeviceNotPermitted = Self(421)
+    /// Another program uses the USB device.
+    public static let usbBusy = Self(422)
+    /// What is on the other end of the cable is no Gantry producer.
+    public static let usbNotGantry = Self(423)
+    /// A transfer failed, or the other end did not begin as agreed.
+    public static let usbTransfer = Self(424)
+    /// The FunctionFS mount is missing, taken, or refuses our descriptors.
+    public static let usbFunction = Self(425)
+
     // Source
     public static let sourceNotFound = Self(500)
     /// Damaged, truncated, or not a media file.

@@ -1,11 +1,14 @@
 package import GantryPlatform
 
-/// An ordered, reliable byte stream in both directions, not blocking: TCP, a socket pair, later USB.
+/// An ordered, reliable byte stream in both directions, not blocking: TCP, a socket pair, USB.
 ///
 /// One thread reads and writes; `close` may come from any thread and wakes it.
 package protocol Link: AnyObject, Sendable {
-    /// For `poll`: POLLIN when `read` has something, POLLOUT when `write` has room.
+    /// For `poll`: POLLIN when `read` has something, `roomEvents` when `write` has room.
     var pollDescriptor: CInt { get }
+    /// What to wait for when `write` had no room: POLLOUT, or POLLIN for a link whose descriptor tells of both by it. Then
+    /// `read` has to follow as well: it may be that, and only reading makes the descriptor quiet.
+    var roomEvents: CInt { get }
     /// The other end for people: "192.168.1.5:7787".
     var peerAddress: String { get }
 

@@ -15,11 +15,13 @@ public struct ProducerConfiguration: Sendable {
     public var video: VideoSettings?
     /// Nil: no audio stream is offered.
     public var audio: AudioSettings?
+    /// Nil: studios reach the producer over the network only.
+    public var usb: USBSettings?
 
     public init(
         name: String? = nil, port: UInt16 = Endpoint.defaultPort, isAdvertised: Bool = true,
         stateDirectory: String? = nil,
-        video: VideoSettings? = VideoSettings(), audio: AudioSettings? = AudioSettings()
+        video: VideoSettings? = VideoSettings(), audio: AudioSettings? = AudioSettings(), usb: USBSettings? = nil
     ) {
         self.name = name
         self.port = port
@@ -27,6 +29,7 @@ public struct ProducerConfiguration: Sendable {
         self.stateDirectory = stateDirectory
         self.video = video
         self.audio = audio
+        self.usb = usb
     }
 
     public struct VideoSettings: Sendable {

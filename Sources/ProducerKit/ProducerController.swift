@@ -48,7 +48,10 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     /// Begins to listen. Returns at once; studios connect from now on.
     ///
-    /// - Throws: `invalidState` when running already, `portInUse`.
+    /// With `ProducerConfiguration.usb` it blocks while the gadget is made: some tenths of a second.
+    ///
+    /// - Throws: `invalidState` when running already, `portInUse`, and for USB `usbFunction`, `usbNoController`,
+    ///   `usbControllerTaken`, `usbNotPermitted`, `usbGadget`, `usbGadgetInUse`.
     public func start() throws(GantryError) {
         let continuation = continuation
         let server = try ProducerServer(
@@ -118,6 +121,16 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         let (server, last) = lock.withLock { (self.server, lastStatistics) }
         return server?.statistics ?? last
     }
+
+    // MARK: Strangers on the cable
+
+    /// Decides about `ProducerEvent.studioAsks`. Does nothing when that is over.
+    public func answer(_ request: StudioRequest, _ answer: StudioRequest.Answer) {
+        lock.withLock { server }?.answer(request, answer)
+    }
+
+    /// The studio that waits for an answer; at most one at a time.
+    public var studioRequest: StudioRequest? { lock.withLock { server }?.studioRequest }
 
     // MARK: Media
 

@@ -31,6 +31,12 @@ public enum ProducerEvent: Sendable {
     case disconnected(ProducerPeer, GantryError?)
     /// Someone who is not paired, or not compatible, was turned away.
     case refused(address: String, GantryError)
+    /// The USB cable, with `ProducerConfiguration.usb`: at the start, and whenever it changes.
+    case usb(USBState)
+    /// A studio on the USB cable that is not paired asks to be let in: see `ProducerController.answer`.
+    case studioAsks(StudioRequest)
+    /// The question has been answered, or the studio has gone.
+    case requestEnded(StudioRequest)
     /// Encoding began, or goes on with another size; without a bitrate the device itself encodes.
     case videoFormat(width: Int, height: Int, bitrate: Int?)
     /// Nothing is sent from now on; see `ProducerController.pause()`.

@@ -99,7 +99,7 @@ public final class StudioController: Sendable {
 
     // MARK: Receiving
 
-    /// What `text` means: "HOST:PORT", the name of a paired producer, or nil for the only one.
+    /// What `text` means: "HOST:PORT", "usb" or "usb:SERIAL", the name of a paired producer, or nil for the only one.
     ///
     /// - Throws: `notPaired` when nobody is paired, `unknownDevice`, `invalidArgument` when several fit.
     public func target(_ text: String?) throws(GantryError) -> ProducerTarget {
@@ -109,6 +109,8 @@ public final class StudioController: Sendable {
             guard !DisplayName.sanitized(text, graphemes: 1, bytes: DisplayName.maximumBytes).isEmpty else {
                 throw GantryError(.invalidArgument, "The producer's name is empty. Leave it out, or give one.")
             }
+            if text == "usb" { return ProducerTarget(usbSerial: "") }
+            if text.hasPrefix("usb:") { return ProducerTarget(usbSerial: String(text.dropFirst(4))) }
             guard let endpoint = try endpoint(text) else { return ProducerTarget(try find(text)) }
             guard !known.isEmpty else { throw Self.nobodyPaired }
             return ProducerTarget(endpoint: endpoint)
@@ -155,8 +157,13 @@ public final class StudioController: Sendable {
                 + "`gantry-producer pair` there.")
     }
 
-    private static let nobodyPaired = GantryError(
-        .notPaired, "No producer is paired. Run `gantry-studio pair` here and `gantry-producer pair` there.")
+    private static var nobodyPaired: GantryError {
+        let plugged = USBScan.now().devices.first
+        let cable = plugged.map { " One is on USB: gantry-studio receive \($0.description)" } ?? ""
+        return GantryError(
+            .notPaired,
+            "No producer is paired. Run `gantry-studio pair` here and `gantry-producer pair` there.\(cable)")
+    }
 
     /// Makes a session with `target`; it connects with `StudioSession.start`.
     public func makeSession(_ target: ProducerTarget, configuration: StudioSessionConfiguration) -> StudioSession {

@@ -7,6 +7,8 @@ public enum StudioEvent: Sendable {
     case discoveryUnavailable(GantryError)
     /// The producer has let us in. Its name is safe to print.
     case connected(name: String, address: String, streams: [StreamInfo])
+    /// The producer on the USB cable was not paired, has let us in, and is paired now. Its name is safe to print.
+    case paired(name: String)
     /// A stream begins, or goes on with another format.
     case format(StreamFormat)
     /// The first decoded picture: how long after `start`, in microseconds.
@@ -17,8 +19,8 @@ public enum StudioEvent: Sendable {
     case resumed
     /// A decoder failed for good; the rest goes on.
     case decodingFailed(GantryError)
-    /// The connection has ended, and the session tries to make another one; `connecting` and `connected` follow. Nil: the
-    /// producer said goodbye.
+    /// The connection has ended, or the first could not be made, and the session tries until there is one: `connecting` and,
+    /// however long that takes, `connected` follow. Nil: the producer said goodbye.
     case disconnected(GantryError?)
     /// Nil: closed in order, by either side.
     case ended(GantryError?)

@@ -34,6 +34,12 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     private var hasStarted = false
     private var startTime = MediaTimestamp(microseconds: 0)
     private var sawFrame = false
+    private var hasArrived = false
+    /// The session's thread only: while there is no connection, from the first wait on.
+    private var arrivals: ArrivalWatch?
+
+    /// A connection that has stood this long is made again without a pause.
+    private static let steadyAfter = MediaDuration.seconds(2)
 
     init(context: Context, target: ProducerTarget, configuration: StudioSessionConfiguration) {
         self.context = context
@@ -88,20 +94,31 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         var delay = ReconnectDelay()
         var failure: GantryError?
         var hasStood = false
+        // What goes on while the producer is away is told once.
+        var isAway = false
+        var isNews = true
         while true {
-            let (end, stood) = connectOnce()
+            let (end, stood) = connectOnce(isNews: isNews)
             failure = end.error
-            if stood { delay.succeeded() }
-            hasStood = hasStood || stood
+            isNews = stood != nil
+            if isNews {
+                delay.succeeded()
+                isAway = false
+            }
+            hasStood = hasStood || stood != nil
             guard configuration.reconnection.goesOn(after: end, stood: hasStood), !closing else { break }
             for output in configuration.videoOutputs { output.videoInterrupted() }
             for output in configuration.audioOutputs { output.audioInterrupted() }
-            continuation.yield(.disconnected(failure))
-            if waitForClose(until: MonotonicClock.now() + delay.next()) {
+            if !isAway { continuation.yield(.disconnected(failure)) }
+            isAway = true
+            // At once, when it had stood for a while: there may be another path.
+            let pause = (stood ?? .seconds(0)) < Self.steadyAfter ? delay.next() : .seconds(0)
+            if waitForClose(until: MonotonicClock.now() + pause) {
                 failure = nil
                 break
             }
         }
+        arrivals?.stop()
         for output in configuration.videoOutputs { output.videoEnded() }
         for output in configuration.audioOutputs { output.audioEnded() }
         for output in configuration.packetOutputs { output.finish() }
@@ -109,16 +126,17 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         continuation.finish()
     }
 
-    /// One connection, from dialling to its end, and whether the producer let us in.
-    private func connectOnce() -> (end: ConnectionEnd, stood: Bool) {
-        continuation.yield(.connecting(target.name))
+    /// One connection, from dialling to its end, and for how long the producer had let us in; nil: it did not.
+    private func connectOnce(isNews: Bool) -> (end: ConnectionEnd, stood: MediaDuration?) {
+        if isNews { continuation.yield(.connecting(target.name)) }
         do throws(GantryError) {
             let dialer = try SessionDialer(self)
             let isWanted = lock.withLock {
                 self.dialer = dialer
                 return !isClosing
             }
-            guard isWanted, let connection = try dialer.run() else { return (.byUs, false) }
+            guard isWanted, let connection = try dialer.run() else { return (.byUs, nil) }
+            stopArrivals()
             let end = connection.run()
             let statistics = connection.statistics
             lock.withLock {
@@ -127,18 +145,44 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             }
             return (end, connection.stood)
         } catch {
-            return (.failed(error), false)
+            return (.failed(error), nil)
         }
     }
 
     private var closing: Bool { lock.withLock { isClosing } }
 
+    /// True when the session is to end; false at `deadline`, or as soon as a producer appears that may be the one.
     private func waitForClose(until deadline: MediaTimestamp) -> Bool {
-        lock.withLock {
-            while !isClosing {
+        startArrivals()
+        return lock.withLock {
+            while !isClosing, !hasArrived {
                 if !lock.wait(until: deadline) { break }
             }
+            hasArrived = false
             return isClosing
+        }
+    }
+
+    private func startArrivals() {
+        guard arrivals == nil else { return }
+        do throws(GantryError) {
+            arrivals = try ArrivalWatch(target) { [weak self] in self?.arrived() }
+        } catch {
+            // It takes as long as the delay, then.
+            Log.warning("\(error)")
+        }
+    }
+
+    private func stopArrivals() {
+        arrivals?.stop()
+        arrivals = nil
+        lock.withLock { hasArrived = false }
+    }
+
+    private func arrived() {
+        lock.withLock {
+            hasArrived = true
+            lock.broadcast()
         }
     }
 

@@ -14,7 +14,7 @@ enum ProducerCommands {
             .init("gantry-producer status", "what the running one does"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [run, sources, pair, devices, status, pause, resume])
+        subcommands: [run, sources, pair, devices, status, pause, resume, admit])
 
     static let run = Command(
         "run", summary: "Wait for paired studios and send to them",
@@ -64,6 +64,33 @@ enum ProducerCommands {
             Option("name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection"),
             Option("port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection"),
             Option(
+                "usb", value: "FOLDER",
+                help:
+                    "Send over a USB cable as well: this machine is the device, the studio the host. FOLDER is where the "
+                    + "gadget's FunctionFS is mounted. Default: the one that is. See docs/usb.md.",
+                group: "USB", optionalValue: []),
+            Option(
+                "usb-setup",
+                help:
+                    "Make the USB gadget, and take it away at the end. Only root can; it never takes a controller that "
+                    + "another gadget has.",
+                group: "USB"),
+            Option(
+                "usb-controller", value: "NAME",
+                help: "With --usb-setup: the device controller, as in /sys/class/udc. Default: the only free one.",
+                group: "USB"),
+            Option(
+                "usb-id", value: "VVVV:PPPP",
+                help: "With --usb-setup: the gadget's ids. Default: 1209:0001, which are for development only.",
+                group: "USB"),
+            Option(
+                "usb-trust", value: "WHOM",
+                help:
+                    "What becomes of a studio on the cable that is not paired. prompt: ask, here or by `gantry-producer "
+                    + "admit`. paired-only: refuse it. tofu: pair with it unasked. Default: prompt in a terminal, else "
+                    + "paired-only.",
+                group: "USB", allowed: ["prompt", "paired-only", "tofu"]),
+            Option(
                 "duration", short: "d", value: "TIME",
                 help: "Stop after this time, as in 10s or 1m30s. Time in a pause counts."),
         ],
@@ -75,6 +102,7 @@ enum ProducerCommands {
             .init("gantry-producer run test", "test pattern and tone"),
             .init("gantry-producer run clip.mp4 --loop", "a file, again and again"),
             .init("ffmpeg -i in.mov -f yuv4mpegpipe - | gantry-producer run -s -", "frames of another program"),
+            .init("sudo gantry-producer run --usb-setup", "over a USB cable too, on a board that can be a USB device"),
         ])
 
     static let sources = Command(
@@ -145,6 +173,18 @@ enum ProducerCommands {
         examples: [
             .init("gantry-producer resume", "goes on after `gantry-producer pause`")
         ])
+
+    static let admit = Command(
+        "admit", summary: "Decide about a studio on the USB cable that is not paired",
+        options: [],
+        positionals: [
+            Positional("ANSWER", help: "no, once (until it disconnects), or always (pair with it).", isRequired: true)
+        ],
+        examples: [
+            .init("gantry-producer status", "shows who asks"),
+            .init("gantry-producer admit always", "pair with it"),
+        ],
+        notes: ["For a producer that runs with --usb-trust prompt. A studio waits for 30 seconds."])
 
     static let devices = DevicesCommand.table(peer: "studio", tool: "gantry-producer")
 }

@@ -11,6 +11,8 @@ struct RunCommand {
     private let duration: MediaDuration?
     private let report: RunReport
     private let address: ControlAddress
+    private let question: StrangerQuestion?
+    private let usesUSB: Bool
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
         duration = try arguments.duration("duration")
@@ -19,14 +21,17 @@ struct RunCommand {
         let input = try SourceFactory(arguments)
         self.input = input
         let info = input.source.info
+        let usb = try USBOptions.settings(arguments)
+        usesUSB = usb != nil
         controller = try ProducerController(
             configuration: ProducerConfiguration(
                 name: try arguments.displayName("name"), port: port, stateDirectory: arguments.string("state-dir"),
                 video: info.video.map { Self.settings($0, input, bitrate) },
-                audio: info.audio == nil ? nil : .init(sourceName: input.audioLabel)))
+                audio: info.audio == nil ? nil : .init(sourceName: input.audioLabel), usb: usb))
         address = ControlAddress(
             producer: controller.keyID, stateFolder: try StateFolder.open(arguments.string("state-dir")).path)
         report = RunReport(json: arguments.has("json"), input)
+        question = usb?.strangers == .ask && YesNoPrompt.isPossible ? StrangerQuestion(controller, report) : nil
     }
 
     private static func settings(
@@ -52,15 +57,20 @@ struct RunCommand {
         report.started(
             controller, studios: try controller.pairedDevices.count { $0.kind == .studio },
             waits: input.waitsForStudio)
-        let listening = Task.detached { [controller, report] in
+        let listening = Task.detached { [controller, report, question] in
             for await event in controller.events {
                 if case .connected = event { state.studioConnected() }
                 control.event(event)
                 report.event(event)
+                question?.event(event)
             }
         }
         let source = try startSource(state)
+        let service = ServiceNotify()
+        service.ready(status: usesUSB ? "Sending on USB and network" : "Sending on the network")
         let end = waitForEnd(state, control)
+        service.stopping()
+        question?.close()
         control.stop()
         server?.stop()
         input.source.stop()

@@ -53,6 +53,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
         case "status": return status
         case "pause": return pause(true)
         case "resume": return pause(false)
+        case "admit": return try admit(call)
         case "devices.list":
             return .array(try controller.pairedDevices.filter { $0.kind == .studio }.map(DevicesCommand.json))
         case "devices.remove":
@@ -76,7 +77,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
         default:
             throw GantryError(
                 .invalidArgument,
-                "There is no such method. There are: status, pause, resume, devices.list, devices.remove, "
+                "There is no such method. There are: status, pause, resume, admit, devices.list, devices.remove, "
                     + "devices.rename, pair, pair.confirm, pair.cancel.")
         }
     }
@@ -116,7 +117,20 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             "audioPacketsSent": .integer(Int64(statistics.audioPacketsSent)),
             "videoBytes": .integer(Int64(statistics.videoBytes)), "bitrate": .integer(Int64(bitrate)),
             "discoveryName": .optional(discoveryName),
+            "asks": controller.studioRequest.map { ["name": .string($0.name), "key": .string($0.keyID.description)] }
+                ?? .null,
         ]
+    }
+
+    private func admit(_ call: ControlCall) throws(GantryError) -> JSONValue {
+        guard let answer = StudioRequest.Answer(rawValue: try text("answer", of: call)) else {
+            throw Self.missing("answer", "no, once or always")
+        }
+        guard let request = controller.studioRequest else {
+            throw GantryError(.invalidState, "No studio waits for an answer: plug one in, and receive there.")
+        }
+        controller.answer(request, answer)
+        return ["name": .string(request.name)]
     }
 
     private func pause(_ isPaused: Bool) -> JSONValue {

@@ -74,11 +74,40 @@ final class RunReport: Sendable {
                     .init("width", .integer(Int64(width))), .init("height", .integer(Int64(height))),
                     .init("bitrate", bitrate.map { .integer(Int64($0)) } ?? .null),
                 ])
+        case .usb(let state): say("usb", "USB: \(Self.words(state)).", [.init("state", .string("\(state)"))])
+        case .studioAsks(let request):
+            say(
+                "studioAsks",
+                "\(request.name) (key \(request.keyID.short)) is on the USB cable and is not paired. Decide within 30 "
+                    + "seconds, here or with: gantry-producer admit no|once|always",
+                Self.fields(request))
+        case .requestEnded(let request):
+            say("requestEnded", "The question about \(request.name) is over.", Self.fields(request))
         case .paused: say("paused", "Paused. Go on with: gantry-producer resume", [])
         case .resumed: say("resumed", "Resumed.", [])
         case .failed(let error):
             say("failed", "Video has failed: \(error)", [.init("error", .string(error.description))])
         }
+    }
+
+    private static func fields(_ request: StudioRequest) -> [JSONValue.Member] {
+        [.init("name", .string(request.name)), .init("key", .string(request.keyID.description))]
+    }
+
+    private static func words(_ state: USBState) -> String {
+        switch state {
+        case .unbound: "the gadget is on no controller. Bind it with: sudo gantry-gadget bind (docs/usb.md)"
+        case .waiting: "ready; plug the cable into a studio"
+        case .attached: "a host has taken us"
+        case .suspended: "the host sleeps"
+        }
+    }
+
+    /// No status line while `asking`, which writes to the terminal.
+    func ask<R>(_ asking: () throws(GantryError) -> R) throws(GantryError) -> R {
+        status.hold()
+        defer { status.release() }
+        return try asking()
     }
 
     /// Somebody has handed a code to this process by its control socket.

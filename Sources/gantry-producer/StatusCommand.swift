@@ -51,6 +51,9 @@ struct StatusCommand {
             let text = "\(studio["name"]?.string ?? "-") (\(studio["address"]?.string ?? "-"))"
             rows.append((index == 0 ? "Studios" : "", text))
         }
+        if let name = status["asks"]?["name"]?.string {
+            rows.append(("Asks", "\(name), on the USB cable (answer with: gantry-producer admit no|once|always)"))
+        }
         let width = rows.map(\.0.count).max() ?? 0
         return rows.map { name, text in
             name + String(repeating: " ", count: width - name.count + 2) + TextCells.printable(text) + "\n"

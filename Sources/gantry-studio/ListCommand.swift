@@ -3,7 +3,7 @@ import GantryCore
 import GantryPlatform
 import StudioKit
 
-/// `gantry-studio list`: which producers are on this network, and which paired ones are not.
+/// `gantry-studio list`: which producers are on this network and on USB, and which paired ones are not.
 struct ListCommand {
     /// A cold search takes 0.2 s, with a lost packet 1.2 s (Avahi 0.8).
     private static let searchTime = MediaDuration.milliseconds(1500)
@@ -31,7 +31,9 @@ struct ListCommand {
         defer { listening.cancel() }
         try browser.start()
         defer { browser.stop() }
-        return watches ? watch(state) : try showOnce(state)
+        let status = try watches ? watch(state) : showOnce(state)
+        for line in browser.refusedOnUSB { StandardStreams.writeError(line + "\n") }
+        return status
     }
 
     // MARK: Once
@@ -44,9 +46,13 @@ struct ListCommand {
         } else if !entries.isEmpty {
             StandardStreams.writeOutput(ListEntry.table(entries))
         } else if failure == nil {
-            StandardStreams.writeOutput("No producer is on this network. Start one there: gantry-producer run\n")
+            StandardStreams.writeOutput(
+                "No producer is on this network or on USB. Start one there: gantry-producer run\n")
         }
-        if let failure { throw failure }
+        guard let failure else { return .success }
+        guard found.contains(where: { $0.usbSerial != nil }) else { throw failure }
+        // What is on USB was found all the same.
+        Log.warning("\(failure)")
         return .success
     }
 

@@ -9,14 +9,14 @@ struct ListEntry: Equatable {
     let name: String
     let addresses: [String]
     let isPaired: Bool
-    /// free, active, paused, full; away: paired and not on this network; unknown: paired, and the network cannot be
-    /// searched.
+    /// free, active, paused, full; plugged: on USB alone; away: paired and not here; unknown: paired, and the network
+    /// cannot be searched.
     let state: String
 
     private init(_ producer: DiscoveredProducer) {
         id = producer.id
         name = producer.displayedName
-        addresses = producer.endpoints.map(\.description)
+        addresses = (producer.usbSerial.map { ["usb:" + $0] } ?? []) + producer.endpoints.map(\.description)
         isPaired = producer.device?.state == .active
         state = producer.state.rawValue
     }
@@ -50,7 +50,8 @@ struct ListEntry: Equatable {
     var line: String { "\(name)  \(addresses.first ?? "-")  \(isPaired ? "paired" : "not paired")  \(state)" }
 
     private static let words = [
-        "free": "free", "active": "sending", "paused": "paused", "full": "busy: takes no more studios",
+        "free": "free", "plugged": "on USB", "active": "sending", "paused": "paused",
+        "full": "busy: takes no more studios",
         "away": "away: last seen there", "unknown": "unknown: last seen there",
     ]
 

@@ -101,12 +101,12 @@ struct ReceiveOutputs {
         }
     }
 
-    /// A virtual camera stays while its producer comes and goes; files end with the connection.
+    /// A virtual camera alone stays whatever becomes of its producer. Files, pipes and sound go on after a loss, until the
+    /// producer says goodbye.
     private static func reconnection(_ arguments: ParsedArguments) -> Reconnection {
+        if arguments.has("no-reconnect") { return .never }
         let endsByItself = ["record", "ts", "y4m", "wav", "snapshot", "duration"].contains { arguments.has($0) }
-        if endsByItself { return .never }
-        if arguments.has("vcam") { return .always }
-        return arguments.has("play") ? .afterLoss : .never
+        return arguments.has("vcam") && !endsByItself ? .always : .afterLoss
     }
 
     private static func virtualCamera(_ arguments: ParsedArguments) throws(GantryError) -> VirtualCameraOutput? {

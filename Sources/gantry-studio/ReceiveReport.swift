@@ -35,6 +35,8 @@ final class ReceiveReport: Sendable {
                     .init("name", .string(name)), .init("address", .string(address)),
                     .init("streams", .array(streams.map(Self.json))),
                 ])
+        case .paired(let name):
+            say("paired", "Paired with \(name), via USB.", [.init("name", .string(name))])
         case .format(.video(let video)):
             say(
                 "format", "Picture: \(video.width)x\(video.height) at \(video.frameRate) fps.",

@@ -59,15 +59,25 @@ enum StudioCommands {
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),
             Option("duration", short: "d", value: "TIME", help: "Stop after this time of media, as in 10s or 1m30s."),
+            Option(
+                "no-reconnect",
+                help:
+                    "End when the connection is lost. Without it `receive` goes on, over the other path or as soon as the "
+                    + "producer is back, in the same outputs, until Ctrl-C or the producer's goodbye."),
             Option("stats", help: "Show figures in full at the end: loss, latency, skew, processor time."),
             Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
         ],
         positionals: [
             Positional(
-                "HOST:PORT|NAME", help: "The producer. Not needed when only one is paired.", isRequired: false)
+                "HOST:PORT|NAME|usb",
+                help:
+                    "The producer; by its name over USB when it is plugged in, else over the network. usb, usb:SERIAL: the "
+                    + "one on the cable, paired or not. Not needed when only one is paired.",
+                isRequired: false)
         ],
         examples: [
             .init("gantry-studio receive", "connect to the only paired producer and show figures"),
+            .init("gantry-studio receive usb", "what is on the USB cable; the producer asks when it is not paired"),
             .init("gantry-studio receive --pair", "show a code, and receive from the producer that scans it"),
             .init("gantry-studio receive 192.168.1.20:7787 -r take.mp4 -d 10s", "record ten seconds"),
             .init("gantry-studio receive camera --ts - | ffplay -", "watch"),
@@ -77,7 +87,7 @@ enum StudioCommands {
         ])
 
     static let list = Command(
-        "list", summary: "Show the producers on this network, and the paired ones that are away",
+        "list", summary: "Show the producers on this network and on USB, and the paired ones that are away",
         options: [Option("watch", short: "w", help: "Go on, and tell what comes, changes and goes, until Ctrl-C.")],
         examples: [
             .init("gantry-studio list", "who is here, at what address, and whether it is paired"),

@@ -12,6 +12,7 @@ import Testing
             (.notPaired, 6),
             (.unpairedByPeer, 6), (.wrongPeer, 6), (.unknownDevice, 6), (.pairingTimeout, 7), (.pairingCodeInvalid, 7),
             (.versionMismatch, 8), (.protocolError, 8), (.stateFolder, 9), (.store, 9), (.identity, 9),
+            (.usbNoController, 10), (.usbControllerTaken, 10), (.usbGadgetInUse, 10),
         ] as [(GantryError.Code, Int32)])
     func ofAnError(code: GantryError.Code, status: Int32) {
         #expect(ExitStatus(code).rawValue == status)

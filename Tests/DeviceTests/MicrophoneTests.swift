@@ -67,17 +67,6 @@ struct MicrophoneTests {
         return sink
     }
 
-    /// By the times at which the curve goes up through zero, between samples.
-    private func frequency(_ samples: [Float]) -> Double {
-        var crossings: [Double] = []
-        for index in samples.indices.dropFirst() where samples[index - 1] < 0 && samples[index] >= 0 {
-            let (before, after) = (Double(samples[index - 1]), Double(samples[index]))
-            crossings.append(Double(index) - after / (after - before))
-        }
-        guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
-        return Double(crossings.count - 1) * 48_000 / (last - first)
-    }
-
     struct Kind: Sendable, CustomTestStringConvertible {
         var rate: Int
         var format: String
@@ -104,7 +93,7 @@ struct MicrophoneTests {
         // Without the beginning.
         let left = Array(sink.leftSamples.dropFirst(4800))
         // A gap of a machine that is too slow moves it by a hertz at most; a wrong rate by 80 or more.
-        #expect((frequency(left) - 997).magnitude < 4, "\(frequency(left)) Hz")
+        #expect((toneFrequency(left) - 997).magnitude < 4, "\(toneFrequency(left)) Hz")
         // lavfi's sine has an amplitude of 1/8; a mono sound made stereo by ffmpeg loses 3 dB.
         let power = left.reduce(0.0) { $0 + Double($1 * $1) } / Double(left.count)
         #expect((0.08...0.13).contains((2 * power).squareRoot()), "\((2 * power).squareRoot())")

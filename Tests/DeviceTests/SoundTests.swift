@@ -67,17 +67,6 @@ struct SoundTests {
         }
     }
 
-    /// By the times at which the curve goes up through zero, between samples.
-    private func frequency(_ samples: [Float]) -> Double {
-        var crossings: [Double] = []
-        for index in samples.indices.dropFirst() where samples[index - 1] < 0 && samples[index] >= 0 {
-            let (before, after) = (Double(samples[index - 1]), Double(samples[index]))
-            crossings.append(Double(index) - after / (after - before))
-        }
-        guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
-        return Double(crossings.count - 1) * 48_000 / (last - first)
-    }
-
     /// A virtual microphone: another program joins and hears the tone, without a gap.
     @Test(.enabled(if: isSteady, "for scripts/vm --tests --steady"), .timeLimit(.minutes(5)))
     func anotherProgramRecordsIt() async throws {
@@ -98,7 +87,7 @@ struct SoundTests {
         let left = try Self.left(folder.file("take"))
         #expect(left.count == 5 * 48_000)
         #expect(figures.underruns == before.underruns, "\(figures)")
-        #expect((frequency(left) - 997).magnitude < 0.2, "\(frequency(left)) Hz")
+        #expect((toneFrequency(left) - 997).magnitude < 0.2, "\(toneFrequency(left)) Hz")
         #expect(Self.quiet(left, 0.11...0.14).isEmpty, "\(Self.quiet(left, 0.11...0.14))")
         // It is never bent more than a tone of that height is.
         let bends = left.indices.dropFirst(2).filter { (left[$0] - 2 * left[$0 - 1] + left[$0 - 2]).magnitude > 0.02 }
@@ -219,7 +208,7 @@ struct SoundTests {
         #expect(sound["underruns"] as? Int == 0)
         let left = try Self.left(folder.file("take"))
         // Besides the tone of −26 dB there is a click each second, which adds crossings: 443 Hz.
-        #expect((frequency(left) - 443).magnitude < 2, "\(frequency(left)) Hz")
+        #expect((toneFrequency(left) - 443).magnitude < 2, "\(toneFrequency(left)) Hz")
         #expect(Self.quiet(left, 0.0008...1).isEmpty, "\(Self.quiet(left, 0.0008...1)) ms")
         withExtendedLifetime(folder) {}
     }

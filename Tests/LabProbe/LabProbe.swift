@@ -5,6 +5,7 @@ import GantryTransport
 
 enum LabProbe {
     static func run(_ arguments: [String]) -> Int32 {
+        if let status = USBProbe.run(arguments) { return status }
         guard arguments.count >= 2, let type = ServiceType(rawValue: arguments[1]) else { return usage() }
         let discovery = Discovery { state in
             switch state {
@@ -34,7 +35,9 @@ enum LabProbe {
     }
 
     private static func usage() -> Int32 {
-        StandardStreams.writeError("usage: gantry-labprobe browse TYPE | advertise TYPE NAME PORT [KEY=VALUE…]\n")
+        StandardStreams.writeError(
+            "usage: gantry-labprobe browse TYPE | advertise TYPE NAME PORT [KEY=VALUE…] | usb-device MOUNT"
+                + " | usb-host SERIAL | usb-bench SERIAL SECONDS\n")
         return 2
     }
 

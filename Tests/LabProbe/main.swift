@@ -2,6 +2,9 @@
 //
 //   gantry-labprobe browse TYPE                               on standard input: "stop"
 //   gantry-labprobe advertise TYPE NAME PORT [KEY=VALUE…]     on standard input: "update KEY=VALUE…", "withdraw"
+//   gantry-labprobe usb-device MOUNT                          one end of a USB cable: sends back what comes
+//   gantry-labprobe usb-host SERIAL                           the other: streams without end
+//   gantry-labprobe usb-bench SERIAL SECONDS                  the other: measures
 
 import Foundation
 import GantryCore

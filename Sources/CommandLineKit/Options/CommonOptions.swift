@@ -14,5 +14,5 @@ package enum CommonOptions {
     /// The last paragraph of a tool's help.
     package static let exitStatuses =
         "Exit status: 0 well, 1 failed, 2 wrong usage, 3 source, 4 output, 5 network, 6 not paired, 7 pairing failed, "
-        + "8 other version, 9 state folder or key."
+        + "8 other version, 9 state folder or key, 10 USB."
 }

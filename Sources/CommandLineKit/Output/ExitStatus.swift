@@ -25,6 +25,8 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     package static let protocolMismatch = Self(rawValue: 8)
     /// The state folder, the store of paired devices or the identity key cannot be used.
     package static let state = Self(rawValue: 9)
+    /// The USB path cannot be used: no device or controller, taken, or not permitted.
+    package static let usb = Self(rawValue: 10)
 
     /// The status for an error. Codes that no other status names end with `failure`.
     package init(_ code: GantryError.Code) {
@@ -37,6 +39,7 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
         default:
             switch code.rawValue {
             case 200..<300: self = .pairing
+            case 400..<500: self = .usb
             case 500..<600: self = .source
             case 700..<800: self = .output
             default: self = .failure

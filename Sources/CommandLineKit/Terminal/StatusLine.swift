@@ -5,11 +5,12 @@ import Glibc
 /// One line on standard error that says how things stand; other output goes through `write` so that both stay whole.
 ///
 /// Any thread may call.
-package final class StatusLine: @unchecked Sendable {  // `renderer` is guarded by `lock`.
+package final class StatusLine: @unchecked Sendable {  // `renderer` and `isHeld` are guarded by `lock`.
     private let lock = Lock()
     private var renderer: StatusLineRenderer
     private let descriptor: CInt
     private let isEnabled: Bool
+    private var isHeld = false
 
     /// - Parameters:
     ///   - isEnabled: false for `--json` and `--quiet`: `show` does nothing.
@@ -29,6 +30,7 @@ package final class StatusLine: @unchecked Sendable {  // `renderer` is guarded 
     package func show(_ text: @autoclosure () -> String, isWarning: Bool = false) {
         guard isEnabled else { return }
         lock.withLock {
+            if isHeld { return }
             let columns = (TerminalSize(of: descriptor) ?? .standard).columns
             let output = renderer.show(text(), isWarning: isWarning, columns: columns, now: MonotonicClock.now())
             if let output { StandardStreams.write(output, to: descriptor) }
@@ -39,6 +41,16 @@ package final class StatusLine: @unchecked Sendable {  // `renderer` is guarded 
     package func clear() {
         lock.withLock { StandardStreams.write(renderer.clear(), to: descriptor) }
     }
+
+    /// Takes the line away, and shows none until `release`: somebody asks a question on the terminal.
+    package func hold() {
+        lock.withLock {
+            isHeld = true
+            StandardStreams.write(renderer.clear(), to: descriptor)
+        }
+    }
+
+    package func release() { lock.withLock { isHeld = false } }
 
     /// Writes whole lines above the status line.
     package func write(_ lines: String) {

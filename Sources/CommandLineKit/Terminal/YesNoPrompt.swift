@@ -36,12 +36,29 @@ package enum YesNoPrompt {
         return try ask(question, on: terminal, cancellation: cancellation)
     }
 
+    /// As `ask` for an answer of more than one kind: the line that was typed, without what is beyond 64 bytes; empty at
+    /// the end of the input.
+    ///
+    /// - Parameter prompt: all that is written before the answer.
+    package static func line(
+        _ prompt: String, cancellation: EventDescriptor? = nil, withoutTerminal: String
+    ) throws(GantryError) -> String {
+        guard let terminal = terminal() else { throw noTerminal(withoutTerminal) }
+        return String(decoding: try line(prompt, on: terminal, cancellation: cancellation), as: UTF8.self)
+    }
+
     static func ask(
         _ question: String, on terminal: FileDescriptor, cancellation: EventDescriptor?
     ) throws(GantryError) -> Bool {
+        isYes(try line("\(question) [y/N] ", on: terminal, cancellation: cancellation))
+    }
+
+    private static func line(
+        _ prompt: String, on terminal: FileDescriptor, cancellation: EventDescriptor?
+    ) throws(GantryError) -> [UInt8] {
         let descriptor = terminal.rawValue
         tcflush(descriptor, TCIFLUSH)
-        StandardStreams.write("\(question) [y/N] ", to: descriptor)
+        StandardStreams.write(prompt, to: descriptor)
         var answer: [UInt8] = []
         while true {
             var waiting = [
@@ -57,9 +74,9 @@ package enum YesNoPrompt {
             guard waiting[0].revents != 0 else { continue }
             guard let byte = try SecretPrompt.nextByte(descriptor, of: "terminal") else {
                 StandardStreams.write("\n", to: descriptor)
-                return false
+                return []
             }
-            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { return isYes(answer) }
+            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { return answer }
             if answer.count < limit { answer.append(byte) }
         }
     }

@@ -28,6 +28,8 @@ package struct ReconnectDelay: Sendable {
         guard let error else { return true }
         switch error.code {
         case .peerLost, .cannotConnect, .timeout, .cancelled, .discoveryUnavailable, .general: return true
+        // Unplugged, or not yet let go of by a process that ends.
+        case .usbNotFound, .usbTransfer, .usbBusy: return true
         default: return false
         }
     }

@@ -161,6 +161,9 @@ extension SecureCarrier {
         wake.signal()
     }
 
+    /// Lets `carrierDeadline` be called soon. Any thread.
+    package func wakeUp() { wake.signal() }
+
     /// The peer has been accepted: from now on all messages are let in, not only HELLO and BYE.
     ///
     /// On the I/O thread, from a handler.
@@ -236,7 +239,7 @@ extension SecureCarrier {
     /// True when the link has something to read.
     private func wait(wantsRoom: Bool, until deadline: MediaTimestamp?) throws(GantryError) -> Bool {
         var link = pollfd(fd: link.pollDescriptor, events: Int16(POLLIN), revents: 0)
-        if wantsRoom { link.events |= Int16(POLLOUT) }
+        if wantsRoom { link.events |= Int16(self.link.roomEvents) }
         let woken = pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0)
         var timeout: CInt = -1
         if let deadline {
@@ -362,7 +365,9 @@ extension SecureCarrier {
             }
             switch try? link.write(UnsafeRawBufferPointer(rebasing: outgoing[outgoingStart..<outgoingEnd])) {
             case .bytes(let count): outgoingStart += count
-            case .wouldBlock: _ = poll(POLLOUT, until: end)
+            case .wouldBlock:
+                // What comes still is of no use to anybody (`Link.roomEvents`).
+                if poll(link.roomEvents, until: end), link.roomEvents != POLLOUT { _ = try? link.read(into: incoming) }
             case .endOfFile, nil: return
             }
         }

@@ -17,6 +17,7 @@ package final class SocketLink: Link {
     }
 
     package var pollDescriptor: CInt { socket.rawValue }
+    package var roomEvents: CInt { POLLOUT }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {
         try socket.read(into: buffer)
@@ -37,14 +38,26 @@ package final class SocketLink: Link {
     package func close() { shutdown(socket.rawValue, CInt(SHUT_RDWR)) }
 
     /// Two ends in one process, through the kernel's socket pair: the same code path as TCP without a network.
-    package static func pair() throws(SystemError) -> (SocketLink, SocketLink) {
+    ///
+    /// - Parameter sendBuffer: bytes that may wait from the first end to the second (SO_SNDBUF), or nil for the
+    ///   kernel's own choice.
+    package static func pair(
+        sendBuffer: Int? = nil, peerAddress: String = "pair:b"
+    ) throws(SystemError) -> (SocketLink, SocketLink) {
         var descriptors: [CInt] = [-1, -1]
         try syscall("socketpair") {
             socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &descriptors)
         }
         let ends = descriptors.map { FileDescriptor(takingOwnership: $0) }
+        if let sendBuffer {
+            var size = CInt(clamping: sendBuffer)
+            try syscall("setsockopt(SO_SNDBUF)") {
+                setsockopt(
+                    ends[0].rawValue, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
+            }
+        }
         return (
-            try SocketLink(takingOwnership: ends[0], peerAddress: "pair:b"),
+            try SocketLink(takingOwnership: ends[0], peerAddress: peerAddress),
             try SocketLink(takingOwnership: ends[1], peerAddress: "pair:a")
         )
     }

@@ -11,8 +11,6 @@ struct CodedStream {
 
     /// A studio ends the session for a larger one.
     static let sizeLimit = WireLimits.maximumVideo - WireLimits.mediaPrefixSize
-    /// What FORMAT takes (`WireLimits.maximumParameterSets`).
-    private static let parameterSetLimit = 4096
 
     init(_ format: VideoStreamFormat) { self.format = format }
 
@@ -30,7 +28,7 @@ struct CodedStream {
         last = packet.header.sequence
         if packet.header.isKey {
             let sets = ParameterSets.extract(from: packet.bytes)
-            if !sets.isEmpty && sets.count <= Self.parameterSetLimit { format.parameterSets = sets }
+            if !sets.isEmpty && sets.count <= WireLimits.maximumParameterSets { format.parameterSets = sets }
             isBroken = format.parameterSets.isEmpty
         }
         return !isBroken

@@ -8,7 +8,7 @@ import GantryTrust
 ///
 /// The carrier's I/O thread drives it; formats and packets come from the encoding threads.
 final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Sendable {
-    // `machine`, `peer` and `isActive` are guarded by `lock`; the rest: I/O thread only.
+    // `machine`, `peer`, `isActive`, `stranger` and `answer` are guarded by `lock`; the rest: I/O thread only.
     private let server: ProducerServer
     private let carrier: SecureCarrier
     private let id: UInt64
@@ -17,12 +17,23 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private var machine: ProducerSessionStateMachine?
     private var peer: ProducerPeer?
     private var isActive = false
+    /// On the cable, and not paired: nil once it is.
+    private var stranger: Stranger?
+    private var answer: StudioRequest.Answer?
 
     private var receiver = ControlReceiver()
     private var end: SessionEnd?
     private var nextStatistics = MediaTimestamp(microseconds: 0)
 
-    init(server: ProducerServer, link: SocketLink, id: UInt64) throws(GantryError) {
+    /// A studio that is not paired.
+    private struct Stranger {
+        let publicKeyInfo: [UInt8]
+        /// From its HELLO on, where somebody is asked about it.
+        var request: StudioRequest?
+    }
+
+    /// - Parameter isCable: it came by USB: a studio that is not paired may ask.
+    init(server: ProducerServer, link: any Link, id: UInt64, isCable: Bool) throws(GantryError) {
         self.server = server
         self.id = id
         let store = server.store
@@ -31,7 +42,11 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
             configuration: .init(
                 role: .server, alpn: WireLimits.sessionProtocolName, phase: .beforeAuthorisation,
                 threadName: "producer-io")
-        ) { store.trust(of: $0) }
+        ) { [weak server] keyID in
+            let trust = store.trust(of: keyID)
+            guard isCable, trust != .trusted, let server else { return trust }
+            return server.admitsStranger(keyID, wasRemoved: trust == .revoked) ? .trusted : trust
+        }
     }
 
     func start() throws(GantryError) { try carrier.start(handler: self) }
@@ -54,8 +69,19 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
             lock.withLock { isActive ? machine?.messageOffered(isPaused ? .pause(what) : .resume(what)) : nil })
     }
 
-    /// Whose key TLS has proved; nil before that.
-    var provenKeyID: KeyID? { lock.withLock { peer?.keyID } }
+    /// The paired device whose key TLS has proved; nil before that, and for a stranger.
+    var provenKeyID: KeyID? { lock.withLock { stranger == nil ? peer?.keyID : nil } }
+
+    /// The question that waits for an answer.
+    var openRequest: StudioRequest? { lock.withLock { answer == nil ? stranger?.request : nil } }
+
+    /// Any thread: the first answer to `openRequest` counts.
+    func answer(_ answer: StudioRequest.Answer) {
+        lock.withLock {
+            if stranger?.request != nil, self.answer == nil { self.answer = answer }
+        }
+        carrier.wakeUp()
+    }
 
     /// Who receives; nil before START and after the end.
     var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
@@ -71,12 +97,14 @@ extension ProducerConnection {
             keyID: peer.keyID, name: device?.displayedName ?? peer.keyID.short, address: peer.address)
         lock.withLock {
             self.peer = known
+            if device == nil { stranger = Stranger(publicKeyInfo: peer.publicKeyInfo) }
             machine = ProducerSessionStateMachine(
                 hello: Hello(
                     name: server.name, model: "gantry", version: ProducerServer.version, codecs: [.h264, .opus],
                     bootID: server.bootID),
                 now: MonotonicClock.now())
         }
+        guard device != nil else { return }
         do throws(GantryError) {
             _ = try server.store.noteSeen(keyID: peer.keyID, at: WallClock.now(), address: nil)
         } catch {
@@ -98,6 +126,7 @@ extension ProducerConnection {
     func carrierBroken(_ error: GantryError) { perform(lock.withLock { machine?.failed(error) }) }
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
+        performAnswer()
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
         guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
         if now >= nextStatistics {
@@ -116,6 +145,7 @@ extension ProducerConnection {
         }
         perform(actions)
         server.unsubscribe(self)
+        if let request = lock.withLock({ stranger?.request }) { server.strangerEnded(request, isYes: false) }
         let (peer, wasActive) = lock.withLock {
             defer { isActive = false }
             return (self.peer, isActive)
@@ -164,6 +194,65 @@ extension ProducerConnection {
         guard server.canBeDecoded(by: hello) else {
             return perform(lock.withLock { machine?.rejected(reason: .unsupported, text: "codec") })
         }
+        if lock.withLock({ stranger != nil }) { decideStranger(hello) } else { admit() }
+    }
+
+    /// The answer may come at any time in the next 30 seconds; the state machine says no then.
+    private func decideStranger(_ hello: Hello) {
+        switch server.strangerGreeted(id) {
+        case .busy: perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 30_000) })
+        case .pair: if pairStranger(named: hello.name) { admit() }
+        case .ask:
+            let request = lock.withLock { () -> StudioRequest? in
+                guard let peer else { return nil }
+                let request = StudioRequest(id: id, keyID: peer.keyID, name: hello.name.text)
+                stranger?.request = request
+                self.peer = ProducerPeer(keyID: peer.keyID, name: hello.name.text, address: peer.address)
+                return request
+            }
+            if let request { server.events(.studioAsks(request)) }
+        }
+    }
+
+    private func performAnswer() {
+        let (answer, request) = lock.withLock { () -> (StudioRequest.Answer?, StudioRequest?) in
+            guard let given = self.answer, let request = stranger?.request else { return (nil, nil) }
+            self.answer = nil
+            stranger?.request = nil
+            return (given, request)
+        }
+        guard let answer, let request else { return }
+        server.strangerEnded(request, isYes: answer != .no)
+        switch answer {
+        case .no: perform(lock.withLock { machine?.rejected(reason: .declined) })
+        case .once: admit()
+        case .always: if pairStranger(named: DisplayName(request.name)) { admit() }
+        }
+    }
+
+    /// False when it could not be stored: then it is turned away.
+    private func pairStranger(named name: DisplayName) -> Bool {
+        guard let (peer, stranger) = lock.withLock({ peer.flatMap { peer in stranger.map { (peer, $0) } } }) else {
+            return false
+        }
+        do throws(GantryError) {
+            let saved = try server.store.save(
+                PairedDevice(
+                    keyID: peer.keyID, publicKeyInfo: stranger.publicKeyInfo, kind: .studio, name: name.text, via: .usb,
+                    pairedAt: WallClock.now(), lastSeen: WallClock.now()))
+            lock.withLock {
+                self.stranger = nil
+                self.peer = ProducerPeer(keyID: peer.keyID, name: saved.displayedName, address: peer.address)
+            }
+            return true
+        } catch {
+            Log.error("\(error)")
+            perform(lock.withLock { machine?.rejected(reason: .notReady) })
+            return false
+        }
+    }
+
+    private func admit() {
         guard server.takesSession(id) else {
             return perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 5000) })
         }

@@ -34,6 +34,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private var isStopping = false
     /// Set once in `start`, before anyone connects.
     private var removals: RemovalWatch?
+    private var cable: ProducerCable?
+    private var strangers: StrangerPolicy
     private let advert: ProducerAdvert?
 
     init(
@@ -52,7 +54,16 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         video = configuration.video.map { VideoPipeline(settings: $0, pauseGate: pauseGate, events: events) }
         audio = configuration.audio == nil ? nil : try AudioPipeline(pauseGate: pauseGate)
         streams = Self.streams(configuration)
+        strangers = StrangerPolicy(configuration.usb?.strangers ?? .refuse)
+        cable = configuration.usb.map { usb in
+            ProducerCable(
+                usb, keyID: identity.keyID, changed: { events(.usb($0)) },
+                accept: { [weak self] link in self?.accept(link, from: Self.cableHost, isCable: true) })
+        }
     }
+
+    /// What admission counts connections on the cable by.
+    private static let cableHost = "usb"
 
     private static func streams(_ configuration: ProducerConfiguration) -> [StreamDescription] {
         let created = MonotonicClock.now()
@@ -81,6 +92,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
             removed: { [weak self] in self?.disconnect($0) })
         try removals.start()
         self.removals = removals
+        try cable?.start()
         try listener.start(threadName: "producer-listen") { [self] link, host in accept(link, from: host) }
         do throws(GantryError) {
             try advert?.start(name: name, port: port)
@@ -101,6 +113,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         let open = lock.withLock { Array(connections.values) }
         for connection in open { connection.close(.shutdown) }
         for connection in open { connection.join() }
+        // After the goodbyes on it.
+        cable?.stop()
     }
 
     // MARK: Media, any thread
@@ -154,7 +168,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     /// The devices that TLS has let in, also those that have not asked for media yet.
     private var provenKeyIDs: Set<KeyID> { lock.withLock { Set(connections.values.compactMap(\.provenKeyID)) } }
 
-    private func accept(_ link: SocketLink, from host: String) {
+    private func accept(_ link: any Link, from host: String, isCable: Bool = false) {
         let (id, decision) = lock.withLock { () -> (UInt64, AdmissionControl.Decision) in
             nextID &+= 1
             return (nextID, admission.connected(nextID, from: host, now: MonotonicClock.now()))
@@ -162,7 +176,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         guard case .admit(let evicted) = decision else { return link.close() }
         if let evicted { lock.withLock { connections[evicted] }?.abort() }
         do throws(GantryError) {
-            let connection = try ProducerConnection(server: self, link: link, id: id)
+            let connection = try ProducerConnection(server: self, link: link, id: id, isCable: isCable)
             let isAdded = lock.withLock {
                 if isStopping { return false }
                 connections[id] = connection
@@ -191,6 +205,30 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         guard let advert else { return }
         let isFull = lock.withLock { sessions.count >= Self.maximumSessions }
         advert.update(isPaused ? .paused : isFull ? .full : activePeers.isEmpty ? .free : .active)
+    }
+
+    // MARK: Strangers on the cable, any thread
+
+    /// Whether TLS shall let this key through although it is not paired.
+    func admitsStranger(_ keyID: KeyID, wasRemoved: Bool) -> Bool {
+        lock.withLock { strangers.admits(keyID, wasRemoved: wasRemoved) }
+    }
+
+    /// A stranger says hello: what to do with it.
+    func strangerGreeted(_ id: UInt64) -> StrangerPolicy.Step { lock.withLock { strangers.greeted(id) } }
+
+    /// Its question is over, by an answer or because it has gone.
+    func strangerEnded(_ request: StudioRequest, isYes: Bool) {
+        let wasAsked = lock.withLock { strangers.ended(request.id, request.keyID, isYes: isYes) }
+        if wasAsked { events(.requestEnded(request)) }
+    }
+
+    func answer(_ request: StudioRequest, _ answer: StudioRequest.Answer) {
+        lock.withLock { connections[request.id] }?.answer(answer)
+    }
+
+    var studioRequest: StudioRequest? {
+        lock.withLock { Array(connections.values) }.lazy.compactMap(\.openRequest).first
     }
 
     /// What studios are told each second.

@@ -1,7 +1,7 @@
 public import GantryCore
 import GantryTransport
 
-/// A producer on this network, as it describes itself. A value. Who it is, is proved only when it is connected.
+/// A producer on this network or on USB, as it describes itself. A value. Who it is, is proved only when it is connected.
 public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
     /// What it does just now.
     public enum State: String, Sendable, Hashable {
@@ -13,18 +13,22 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
         case paused
         /// It takes no more studios.
         case full
+        /// It is on USB, and nothing is known but that.
+        case plugged
     }
 
-    /// The instance name on the network, fit for showing.
+    /// The instance name on the network, fit for showing; of one that is on USB alone what the device calls itself.
     public var name: String
     /// Where it can be dialled, best first.
     public var endpoints: [Endpoint]
+    /// Its serial number on USB, or its socket when it has none; nil: it is not plugged in.
+    public var usbSerial: String?
     public var state: State
     /// The paired device that it claims to be; nil: not paired with this studio.
     public var device: PairedDevice?
 
-    /// The name on the network, which is unique there.
-    public var id: String { name }
+    /// The name on the network, which is unique there; on USB alone "usb:SERIAL".
+    public var id: String { endpoints.isEmpty ? "usb:" + (usbSerial ?? "") : name }
     /// The name to show and to type: that of the paired device, where it is one.
     public var displayedName: String { device?.displayedName ?? name }
 
@@ -33,6 +37,7 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
         name = DisplayName(service.name).text
         endpoints = service.endpoints
         device = devices.first { $0.kind == .producer && record.claims($0.keyID) }
+        usbSerial = nil
         state =
             switch record.state {
             case .free: .free
@@ -41,4 +46,35 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
             case .full: .full
             }
     }
+
+    /// One that is on USB, and not on the network or not known to be there.
+    init(_ plugged: USBDevice, device: PairedDevice?) {
+        name = plugged.product.isEmpty ? "Gantry producer" : plugged.product
+        endpoints = []
+        usbSerial = plugged.shownSerial
+        self.device = device
+        state = .plugged
+    }
+
+    /// All that are there: a paired producer that is on the network and on USB is one.
+    static func all(
+        _ services: [DiscoveredService], _ plugged: [USBDevice], devices: [PairedDevice]
+    ) -> [DiscoveredProducer] {
+        var found = services.compactMap { DiscoveredProducer($0, devices: devices) }
+        for device in plugged {
+            // A claim, as everything here.
+            let known = devices.first { $0.kind == .producer && $0.keyID.short == device.serial.uppercased() }
+            if let known, let index = found.firstIndex(where: { $0.device?.keyID == known.keyID }) {
+                found[index].usbSerial = device.shownSerial
+            } else {
+                found.append(DiscoveredProducer(device, device: known))
+            }
+        }
+        return found
+    }
+}
+
+extension USBDevice {
+    /// What `receive usb:…` takes.
+    fileprivate var shownSerial: String { serial.isEmpty ? port : serial }
 }

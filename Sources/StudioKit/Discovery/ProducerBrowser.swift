@@ -3,10 +3,11 @@ import GantryPlatform
 import GantryTransport
 import GantryTrust
 
-/// Shows which producers are on this network, for as long as it runs. Made by `StudioController.makeBrowser`. Any thread.
+/// Shows which producers are on this network and on USB, for as long as it runs. Made by `StudioController.makeBrowser`. Any thread.
 public final class ProducerBrowser: @unchecked Sendable {  // What varies is guarded by `lock`.
     public enum Event: Sendable {
-        /// All that are there now, by name. Empty while the network cannot be searched.
+        /// All that are there now: those on the network by name, then those on USB alone. While the network cannot be
+        /// searched only what is on USB.
         case producers([DiscoveredProducer])
         /// Told once for each outage; it goes on by itself.
         case unavailable(GantryError)
@@ -21,6 +22,9 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
     private let continuation: AsyncStream<Event>.Continuation
     private let lock = Lock()
     private var discovery: Discovery?
+    private var usb: USBWatch?
+    private var services: [DiscoveredService] = []
+    private var scan = USBScan()
     private var last: [DiscoveredProducer] = []
 
     init(store: DeviceStore) {
@@ -47,23 +51,38 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
             return true
         }
         guard isFirst else { throw GantryError(.invalidState, "The browser has been started already.") }
+        let usb = try USBWatch { [weak self] scan in self?.changed { $0.scan = scan } }
+        lock.withLock { self.usb = usb }
+        // What is plugged in is told before the network says that it cannot be searched.
+        changed { $0.scan = USBScan.now() }
+        try usb.start()
         try discovery.start()
-        _ = discovery.browse(.producer) { [weak self] in self?.changed($0) }
+        _ = discovery.browse(.producer) { [weak self] services in self?.changed { $0.services = services } }
     }
 
     /// Ends the search, and `events`.
     public func stop() {
-        lock.withLock { discovery }?.stop()
+        let (discovery, usb) = lock.withLock { (self.discovery, self.usb) }
+        usb?.stop()
+        discovery?.stop()
         continuation.finish()
     }
 
     /// What is there now.
     public var producers: [DiscoveredProducer] { lock.withLock { last } }
 
-    private func changed(_ services: [DiscoveredService]) {
+    /// Devices on USB that look like a producer and are none: where, and why; for people.
+    public var refusedOnUSB: [String] {
+        lock.withLock { scan }.refused.map { "The USB device at \($0.port) is no producer: \($0.reason)." }
+    }
+
+    private func changed(_ change: (ProducerBrowser) -> Void) {
         let devices = (try? store.devices()) ?? []
-        let found = services.compactMap { DiscoveredProducer($0, devices: devices) }
-        lock.withLock { last = found }
-        continuation.yield(.producers(found))
+        lock.withLock {
+            change(self)
+            last = DiscoveredProducer.all(services, scan.devices, devices: devices)
+            // Under the lock: two threads tell what they know in turn.
+            continuation.yield(.producers(last))
+        }
     }
 }

@@ -5,7 +5,7 @@ import GantryTrust
 
 /// Decides during the TLS handshake whether the key that answered is one that we are paired with, and remembers what
 /// is to be told otherwise.
-final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are guarded by `lock`.
+final class PeerVerdict: @unchecked Sendable {  // `keyID`, `refusal` and `isStranger` are guarded by `lock`.
     private let store: DeviceStore
     /// The key that must answer; nil: any that is paired.
     private let expected: KeyID?
@@ -13,21 +13,31 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are gua
     private let name: String
     /// Trusted whatever the store says.
     private let trusts: KeyID?
+    /// Takes a producer that is not paired.
+    private let takesStrangers: Bool
     private let lock = Lock()
     private var keyID: KeyID?
     private var refusal: GantryError?
+    private var isStranger = false
 
-    init(store: DeviceStore, expected: KeyID?, name: String, trusts: KeyID? = nil) {
+    init(
+        store: DeviceStore, expected: KeyID?, name: String, trusts: KeyID? = nil, takesStrangers: Bool = false
+    ) {
         self.trusts = trusts
+        self.takesStrangers = takesStrangers
         self.name = name
         self.store = store
         self.expected = expected
     }
 
     func decide(_ keyID: KeyID) -> TrustDecision {
-        let decision = keyID == trusts ? .trusted : store.trust(of: keyID)
+        var decision = keyID == trusts ? .trusted : store.trust(of: keyID)
         lock.withLock {
             self.keyID = keyID
+            if takesStrangers, decision != .trusted {
+                isStranger = true
+                decision = .trusted
+            }
             if let expected, expected != keyID {
                 refusal = GantryError(
                     .wrongPeer,
@@ -48,8 +58,19 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are gua
     /// Why we refused the peer; nil when we did not.
     var error: GantryError? { lock.withLock { refusal } }
 
-    /// Notes where the peer was met, and returns its name in the store.
-    func seen(at address: String) -> String? {
+    /// Pairs with a stranger that has let us in, and returns the name that it has in the store; nil for one that is paired.
+    func pairStranger(_ publicKeyInfo: [UInt8], named name: DisplayName) throws(GantryError) -> String? {
+        guard let keyID = lock.withLock({ isStranger ? keyID : nil }) else { return nil }
+        let saved = try store.save(
+            PairedDevice(
+                keyID: keyID, publicKeyInfo: publicKeyInfo, kind: .producer, name: name.text, via: .usb,
+                pairedAt: WallClock.now()))
+        lock.withLock { isStranger = false }
+        return saved.displayedName
+    }
+
+    /// Notes that the peer was met, and where it can be dialled if that is known, and returns its name in the store.
+    func seen(at address: String?) -> String? {
         guard let keyID = lock.withLock({ keyID }) else { return nil }
         do throws(GantryError) {
             _ = try store.noteSeen(keyID: keyID, at: WallClock.now(), address: address)
@@ -60,8 +81,8 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID` and `refusal` are gua
         }
     }
 
-    /// The key that TLS has proved; nil before, and when we refused it.
-    var provenKeyID: KeyID? { lock.withLock { refusal == nil ? keyID : nil } }
+    /// The key that TLS has proved; nil before, when we refused it, and for a stranger.
+    var provenKeyID: KeyID? { lock.withLock { refusal == nil && !isStranger ? keyID : nil } }
 
     /// The producer says on the session that it removes this studio: we remove it too. False when it was not here any
     /// more.

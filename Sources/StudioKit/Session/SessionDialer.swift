@@ -2,8 +2,8 @@ import GantryCore
 import GantryPlatform
 import GantryTransport
 
-/// Finds the producer of a session: dials every address where it may be, at once, and keeps the first connection on which
-/// TLS has proved its key. Nothing is said on the others.
+/// Finds the producer of a session: first on USB, then at every address where it may be, at once. Keeps the first connection
+/// on which TLS has proved its key; nothing is said on the others.
 ///
 /// `run` belongs to the session's thread; connections report from their I/O threads.
 final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `state`.
@@ -35,6 +35,7 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
     ///
     /// - Throws: why there is none.
     func run() throws(GantryError) -> StudioConnection? {
+        if try tryCable() || target.usbSerial != nil { return try decide(until: MonotonicClock.now()) }
         let start = MonotonicClock.now()
         let race = try DialRace()
         let search = try ProducerSearch(
@@ -42,7 +43,7 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
             unavailable: { [session] in session.report(.discoveryUnavailable($0)) })
         race.run(until: start + Self.limit, limit: Self.limitOfOne, cancel: ending) { endpoint, outcome in
             switch outcome {
-            case .connected(let link): connected(link, at: endpoint)
+            case .connected(let link): connected(link, at: endpoint.description)
             case .failed(let error): failed(error, at: endpoint.description)
             }
             return true
@@ -53,11 +54,32 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
         return try decide(until: start + Self.limit)
     }
 
-    private func decide(until deadline: MediaTimestamp) throws(GantryError) -> StudioConnection? {
-        let (winner, isCancelled, others, failure) = state.withLock {
-            while self.winner == nil, !self.isCancelled, !candidates.isEmpty {
+    /// True when the producer has proved its key on a USB cable, or the session was cancelled.
+    private func tryCable() throws(GantryError) -> Bool {
+        for device in try USBCandidates.of(target) {
+            if state.withLock({ isCancelled || winner != nil }) { break }
+            do throws(GantryError) {
+                connected(try USBHost.open(device, openLimit: USBCandidates.openLimit), at: device.description)
+            } catch {
+                if target.usbSerial == nil { Log.warning("\(error)") } else { failed(error, at: device.description) }
+            }
+            settle(until: MonotonicClock.now() + USBCandidates.proofLimit)
+        }
+        return state.withLock { isCancelled || winner != nil }
+    }
+
+    /// Waits until one of the connections that stand has proved its key, or all have ended.
+    private func settle(until deadline: MediaTimestamp) {
+        state.withLock {
+            while winner == nil, !isCancelled, !candidates.isEmpty {
                 if !state.wait(until: deadline) { break }
             }
+        }
+    }
+
+    private func decide(until deadline: MediaTimestamp) throws(GantryError) -> StudioConnection? {
+        settle(until: deadline)
+        let (winner, isCancelled, others, failure) = state.withLock {
             // Connections hold the dialler: it lets go of them. Who comes later comes too late.
             defer {
                 isDecided = true
@@ -80,6 +102,10 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
     private func notFound(_ failure: GantryError?) -> GantryError {
         let tried = state.withLock { self.tried }
         guard let failure else {
+            if target.usbSerial != nil {
+                return GantryError(
+                    .timeout, "\(target.name) does not prove who it is. Unplug the cable, and plug it in again.")
+            }
             return GantryError(
                 .cannotConnect,
                 "\(target.name) was not found on this network. Start it there (gantry-producer run), see who is here with "
@@ -107,7 +133,7 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
 
     // MARK: The session's thread
 
-    private func connected(_ link: SocketLink, at endpoint: Endpoint) {
+    private func connected(_ link: any Link, at address: String) {
         do throws(GantryError) {
             let connection = try StudioConnection(session: session, link: link, dialer: self)
             let isWanted = state.withLock {
@@ -123,7 +149,7 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
                 throw error
             }
         } catch {
-            failed(error, at: endpoint.description)
+            failed(error, at: address)
         }
     }
 
@@ -152,7 +178,9 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
 
     /// A connection ended before its peer was taken.
     func ended(_ connection: StudioConnection, _ error: GantryError?) {
-        if let error { failed(error, at: connection.address) }
+        // Somebody else's cable says nothing about a producer that is looked for everywhere.
+        let isGuess = target.usbSerial == nil && connection.isOnCable
+        if let error, !isGuess { failed(error, at: connection.address) }
         state.withLock {
             candidates[ObjectIdentifier(connection)] = nil
             state.broadcast()

@@ -25,7 +25,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var end: SessionEnd?
     private var closeError: GantryError?
     private var isRemoved = false
-    private var wasAccepted = false
+    private var acceptedAt: MediaTimestamp?
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
@@ -35,15 +35,16 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private let audioPackets = ReusePool<MediaPacket>(capacity: 640) { MediaPacket(capacity: 1500) }
     private var nextKeyFrame: MediaTimestamp?
     private var peerAddress = ""
+    private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
     private var isPaused = false
 
-    init(session: StudioSession, link: SocketLink, dialer: SessionDialer) throws(GantryError) {
+    init(session: StudioSession, link: any Link, dialer: SessionDialer) throws(GantryError) {
         self.session = session
         self.dialer = dialer
         let verdict = PeerVerdict(
             store: session.context.store, expected: session.target.keyID, name: session.target.name,
-            trusts: session.context.trusts)
+            trusts: session.context.trusts, takesStrangers: session.target.usbSerial != nil)
         self.verdict = verdict
         carrier = try SecureCarrier(
             link: link, identity: session.context.identity,
@@ -57,8 +58,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     func start() throws(GantryError) { try carrier.start(handler: self) }
     func join() { carrier.join() }
 
-    /// Whether the producer has let us in.
-    var stood: Bool { lock.withLock { wasAccepted } }
+    /// How long ago the producer has let us in; nil: it has not.
+    var stood: MediaDuration? { lock.withLock { acceptedAt }.map { MonotonicClock.now() - $0 } }
 
     /// Blocks until the connection has ended and all that came has been decoded. Returns why it ended.
     func run() -> ConnectionEnd {
@@ -112,6 +113,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     func abort() { carrier.close(afterSending: false) }
 
     var address: String { carrier.peerAddress }
+    var isOnCable: Bool { address.hasPrefix("usb:") }
 
     private func requestKeyFrame(_ reason: Keyframe.Reason) {
         let request = Keyframe(channel: lock.withLock { videoChannel }, reason: reason)
@@ -134,6 +136,7 @@ extension StudioConnection {
         guard isClaimed else { return abort() }
         session.adopt(self)
         peerAddress = peer.address
+        publicKeyInfo = peer.publicKeyInfo
         let now = MonotonicClock.now()
         let actions = lock.withLock { () -> [SessionAction] in
             var machine = StudioSessionStateMachine(
@@ -229,9 +232,12 @@ extension StudioConnection {
 
     private func established(_ accept: Accept, _ peer: Hello) {
         carrier.permitAllMessages()
-        lock.withLock { wasAccepted = true }
+        lock.withLock { acceptedAt = MonotonicClock.now() }
         var channels: [UInt16] = []
         do throws(GantryError) {
+            if let name = try verdict.pairStranger(publicKeyInfo, named: peer.name) {
+                session.report(.paired(name: name))
+            }
             for stream in accept.streams {
                 guard let codec = stream.codec, !assemblers.keys.contains(stream.channel) else { continue }
                 switch stream.kind {
@@ -248,7 +254,8 @@ extension StudioConnection {
             return
         }
         limit = session.remainingDuration.map { MediaLimit($0, video: video != nil, audio: audio != nil) }
-        let device = verdict.seen(at: peerAddress)
+        // A cable is no address to dial.
+        let device = verdict.seen(at: isOnCable ? nil : peerAddress)
         session.report(
             .connected(
                 name: device ?? peer.name.text, address: peerAddress,

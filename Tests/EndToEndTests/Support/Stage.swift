@@ -117,7 +117,7 @@ final class SessionRun: Sendable {
 
     private static func note(_ event: StudioEvent, _ state: inout State) {
         switch event {
-        case .connecting, .discoveryUnavailable: break
+        case .connecting, .discoveryUnavailable, .paired: break
         case .connected(let name, _, let streams):
             state.isConnected = true
             state.connections += 1

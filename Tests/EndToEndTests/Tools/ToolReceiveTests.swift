@@ -233,7 +233,7 @@ extension EndToEnd {
             try await stage.pair()
             let producer = try await stage.startPattern()
             let path = stage.file("take.mp4")
-            let studio = try await stage.startReceiving(["--record", path])
+            let studio = try await stage.startReceiving(["--record", path, "--no-reconnect"])
             producer.signal(SIGKILL)
             let end = try await studio.end()
             #expect(end.status == 5, "\(end.errorText)")
@@ -244,13 +244,37 @@ extension EndToEnd {
             #expect(try await Judge.complaints(path) == "")
         }
 
+        /// The recording goes on with the next producer of the same key, in the same file.
+        @Test func aProducerThatIsReplacedGoesOnInTheSameFile() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let first = try await stage.startPattern()
+            let path = stage.file("take.mp4")
+            let studio = try await stage.startReceiving(["--record", path])
+            try await Self.waitForFile(path, bytes: 4000)
+            first.signal(SIGKILL)
+            try await studio.line(containing: "\"disconnected\"")
+            let second = try await stage.startPattern()
+            let isBack = try await studio.state.wait { state in
+                state.status != nil || state.lines.count { $0.contains("\"connected\"") } == 2
+            }
+            #expect(isBack)
+            second.signal(SIGINT)
+            let end = try await studio.end()
+            #expect(end.status == 0, "\(end.errorText)")
+            let facts = try await Judge.probe(path)
+            #expect((end.event("summary")?["recording"] as? [String: Any])?["frames"] as? Int == facts.frames)
+            #expect(try await Judge.complaints(path) == "")
+            #expect(try await second.end().status == 0)
+        }
+
         /// Nothing closes the connection: only the silence tells.
         @Test func aProducerThatStandsStillIsLostAfterTwoSeconds() async throws {
             let stage = try ToolStage()
             try await stage.pair()
             let producer = try await stage.startPattern()
             let path = stage.file("take.mkv")
-            let studio = try await stage.startReceiving(["--record", path])
+            let studio = try await stage.startReceiving(["--record", path, "--no-reconnect"])
             producer.signal(SIGSTOP)
             let start = ContinuousClock.now
             let end = try await studio.end()

@@ -1,5 +1,6 @@
 import Foundation
 import GantryMedia
+import GantryTestSupport
 import Testing
 
 @Suite struct ResamplerTests {
@@ -29,21 +30,11 @@ import Testing
         return (output, used)
     }
 
-    private func frequency(_ samples: [Float]) -> Double {
-        var crossings: [Double] = []
-        for index in samples.indices.dropFirst() where samples[index - 1] < 0 && samples[index] >= 0 {
-            let (before, after) = (Double(samples[index - 1]), Double(samples[index]))
-            crossings.append(Double(index) - after / (after - before))
-        }
-        guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
-        return Double(crossings.count - 1) * 48_000 / (last - first)
-    }
-
     @Test(arguments: [1.0, 1.0002, 0.9998, 1.02, 0.98]) func speedIsPitch(_ speed: Double) throws {
         let resampler = try Resampler()
         resampler.setSpeed(speed)
         let (output, used) = try play(resampler, hertz: 997, seconds: 2)
-        #expect((frequency(output) / 997 - speed).magnitude < 2e-6)
+        #expect((toneFrequency(output) / 997 - speed).magnitude < 2e-6)
         #expect((Double(used) - Double(output.count) * speed - resampler.heldCount).magnitude < 0.01)
         #expect(resampler.heldCount < 100)
         #expect((0.49...0.51).contains(output.max() ?? 0))

@@ -96,7 +96,7 @@ struct CarrierPair {
 extension SecureCarrier {
     /// The carrier of a test alone: it knows nobody else, and its handler notes what happens.
     static func make(
-        _ role: TLSEngine.Role, over link: SocketLink, limit: MediaDuration = patience,
+        _ role: TLSEngine.Role, over link: any Link, limit: MediaDuration = patience,
         phase: FrameDecoder.Phase = .session
     ) throws -> SecureCarrier {
         try SecureCarrier(
