@@ -33,6 +33,8 @@ final class ProducerCable: @unchecked Sendable {  // What varies is set in `star
             let function = try FunctionFSFunction(
                 mount: mount, onState: { [changed] in changed(USBState($0)) }, onLink: accept)
             self.function = function
+            // A prepared gadget may be bound later, by whoever prepared it.
+            if gadget == nil { changed(.unbound) }
             try function.start()
             let controller = try gadget?.bind()
             if let controller { Log.info("USB gadget on \(controller.name)") }
