@@ -171,6 +171,7 @@ struct USBToolTests {
         let producer = try await stage.produce(source: ["test", "--size", "640x480", "--fps", "25"])
         let studio = try stage.tool(
             "studio", ["receive", "usb", "--no-audio", "-d", "\(seconds)s", "--record", stage.folder.file("take.mp4")])
+        #expect(try await studio.state.wait(.seconds(Int64(seconds) + 60)) { $0.status != nil })
         let end = try await studio.end()
         #expect(end.status == 0, "\(end.errorText)")
         let received = try #require(end.lines.last { $0.contains("\"summary\"") }.flatMap(jsonLine))
