@@ -164,7 +164,8 @@ extension EndToEnd {
             }
             let run = try await trap.session(configuration, attacks: [accept, { _ in }, accept])
             #expect(connections.value == 2)
-            #expect(run.state.value.losses.count >= 2)
+            // The attempt that failed is not told by itself.
+            #expect(run.state.value.losses.count >= 1)
             try await run.close()
         }
 
