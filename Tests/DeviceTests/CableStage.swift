@@ -59,15 +59,6 @@ final class CableStage: Sendable {
         try Data((isIn ? controller : "\n").utf8).write(to: URL(fileURLWithPath: binding))
     }
 
-    /// Ends a tool as Ctrl-C does. Its summary.
-    @discardableResult
-    static func stop(_ run: ToolRun) async throws -> [String: Any] {
-        run.signal(SIGINT)
-        let end = try await run.end()
-        #expect(end.status == 0, "\(end.errorText)")
-        return end.lines.last { $0.contains("\"summary\"") }.flatMap(jsonLine) ?? [:]
-    }
-
     /// How often a tool has told an event.
     static func count(_ event: String, _ state: ToolRun.State) -> Int {
         state.lines.count { $0.contains("\"event\":\"\(event)\"") }

@@ -34,7 +34,7 @@ struct USBToolTests {
         let listed = try await stage.run("studio", ["list"])
         #expect(listed.count == 1 && listed.first?["paired"] as? Bool == true)
         #expect((listed.first?["addresses"] as? [String])?.first?.hasPrefix("usb:") == true)
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(producer)
     }
 
     @Test(.timeLimit(.minutes(5))) func onceLetsInAndNoTurnsAway() async throws {
@@ -62,7 +62,7 @@ struct USBToolTests {
         #expect(third.status != 0)
         #expect(producer.state.value.lines.count { $0.contains("\"studioAsks\"") } == 2)
         _ = try await stage.run("producer", ["admit", "once"], status: 1)
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(producer)
     }
 
     @Test(.timeLimit(.minutes(5))) func withoutATerminalOnlyPairedStudiosComeIn() async throws {
@@ -71,7 +71,7 @@ struct USBToolTests {
         let refused = try await stage.tool("studio", ["receive", "usb"]).end()
         #expect(refused.status != 0, "\(refused.errorText)")
         #expect(try await stage.run("studio", ["devices", "list"]).isEmpty)
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(producer)
     }
 
     @Test(.timeLimit(.minutes(5))) func thePersonAtTheTerminalIsAsked() async throws {
@@ -108,7 +108,7 @@ struct USBToolTests {
         let other = try await stage.run("studio", ["receive", "Camera", "-d", "200ms"])
         #expect(
             (other.first { $0["event"] as? String == "connected" }?["address"] as? String)?.hasPrefix("usb:") == true)
-        let summary = try await CableStage.stop(studio)
+        let summary = try await CameraChain.stop(studio)
         #expect(summary["framesLost"] as? Int == 0)
         let count = try #require(summary["framesReceived"] as? Int)
         let probe = try await Oracle.check([
@@ -118,7 +118,7 @@ struct USBToolTests {
         #expect(Int(probe.text.trimmingCharacters(in: .whitespacesAndNewlines)) == count)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: stage.folder.path).count { $0.hasPrefix("take") } == 1)
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(producer)
     }
 
     @Test(.timeLimit(.minutes(10))) func itComesBackAfterEachUnplugging() async throws {
@@ -156,8 +156,8 @@ struct USBToolTests {
         for (then, now) in zip(before, after) {
             #expect(now.descriptors <= then.descriptors + 4 && now.threads <= then.threads + 2)
         }
-        try await CableStage.stop(studio)
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(studio)
+        try await CameraChain.stop(producer)
     }
 
     /// 640x480 at 25 pictures a second over the cable; `GANTRY_USB_SECONDS` makes it longer. For release tools in the steady
@@ -175,7 +175,7 @@ struct USBToolTests {
         let end = try await studio.end()
         #expect(end.status == 0, "\(end.errorText)")
         let received = try #require(end.lines.last { $0.contains("\"summary\"") }.flatMap(jsonLine))
-        let sent = try await CableStage.stop(producer)
+        let sent = try await CameraChain.stop(producer)
         print("studio: \(received)\nproducer: \(sent)")
         #expect(received["framesReceived"] as? Int == seconds * 25)
         for name in ["framesLost", "framesDropped"] { #expect(received[name] as? Int == 0) }
@@ -203,8 +203,8 @@ struct USBToolTests {
             _ = try await first.run("studio", ["receive", "usb:" + serial, "-d", "200ms"])
         }
         #expect(try await first.run("studio", ["devices", "list"]).count == 2)
-        try await CableStage.stop(other)
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(other)
+        try await CameraChain.stop(producer)
     }
 
     // MARK: Dead processes
@@ -221,8 +221,8 @@ struct USBToolTests {
         let second = try await stage.produce()
         _ = try await CableStage.addresses(studio, 2)
         try await grows(take, studio)
-        try await CableStage.stop(studio)
-        try await CableStage.stop(second)
+        try await CameraChain.stop(studio)
+        try await CameraChain.stop(second)
         #expect(!FileManager.default.fileExists(atPath: "/sys/kernel/config/usb_gadget/gantry"))
     }
 
@@ -235,7 +235,7 @@ struct USBToolTests {
         studio.signal(SIGKILL)
         _ = try await studio.end()
         #expect(try await stage.tool("studio", ["receive", "usb", "-d", "300ms"]).end().status == 0)
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(producer)
     }
 
     /// A producer that ends says goodbye over the cable: nobody waits for it.
@@ -245,7 +245,7 @@ struct USBToolTests {
         let take = stage.folder.file("take.mkv")
         let studio = try stage.tool("studio", ["receive", "usb", "--record", take])
         try await grows(take, studio)
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(producer)
         let end = try await studio.end()
         #expect(end.status == 0 && !end.lines.contains { $0.contains("\"disconnected\"") }, "\(end.lines)")
     }
@@ -266,7 +266,7 @@ struct USBToolTests {
             "producer", ["run", "test", "--port", other.port, "--usb-setup", "--usb-controller", "dummy_udc.0"]
         ).end()
         #expect(second.status == 10 && second.errorText.contains("gantry"), "\(second.errorText)")
-        try await CableStage.stop(producer)
+        try await CameraChain.stop(producer)
     }
 
     /// Waits until a recording has got more: pictures come.

@@ -37,13 +37,19 @@ final class ProducerSearch: Sendable {
         try discovery.start()
         let keyID = target.keyID
         _ = discovery.browse(.producer) { services in
-            let claimants = services.filter { service in
-                guard let record = ProducerRecord(text: service.text) else { return false }
-                return keyID.map(record.claims) ?? true
-            }
-            race.add(claimants.endpointsInTurn(ofEach: Self.addressesOfOne))
+            race.add(services.claimants(of: keyID).endpointsInTurn(ofEach: Self.addressesOfOne))
         }
     }
 
     func stop() { discovery?.stop() }
+}
+
+extension [DiscoveredService] {
+    /// Those that say they are the producer with this key; nil: all producers. A claim proves nothing.
+    func claimants(of keyID: KeyID?) -> [DiscoveredService] {
+        filter { service in
+            guard let record = ProducerRecord(text: service.text) else { return false }
+            return keyID.map(record.claims) ?? true
+        }
+    }
 }

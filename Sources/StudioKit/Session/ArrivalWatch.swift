@@ -37,11 +37,7 @@ final class ArrivalWatch: @unchecked Sendable {  // `plugged` and `names` are gu
         self.discovery = discovery
         let keyID = target.keyID
         _ = discovery.browse(.producer) { [weak self] services in
-            let claimants = services.filter { service in
-                guard let record = ProducerRecord(text: service.text) else { return false }
-                return keyID.map(record.claims) ?? true
-            }
-            self?.changed(Set(claimants.map(\.name)))
+            self?.changed(Set(services.claimants(of: keyID).map(\.name)))
         }
     }
 
