@@ -6,7 +6,7 @@ import Testing
 
 @testable import GantryMedia
 
-@Suite(.timeLimit(.minutes(1))) struct CombinedSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct CombinedSourceTests {
     /// Makes pictures or sound until it is told to end.
     private final class Part: MediaSource {
         let info: MediaSourceInfo
