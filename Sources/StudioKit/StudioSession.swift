@@ -118,7 +118,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
                 break
             }
         }
-        arrivals?.stop()
+        stopArrivals()
         for output in configuration.videoOutputs { output.videoEnded() }
         for output in configuration.audioOutputs { output.audioEnded() }
         for output in configuration.packetOutputs { output.finish() }

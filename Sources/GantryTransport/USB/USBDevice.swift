@@ -1,4 +1,4 @@
-import GantryCore
+package import GantryCore
 
 /// A Gantry producer on USB, as the kernel describes it in sysfs. Nothing has been opened.
 package struct USBDevice: Hashable, Sendable {
@@ -32,7 +32,13 @@ package struct USBDevice: Hashable, Sendable {
     package var node: String { "/dev/bus/usb/" + Self.padded(bus) + "/" + Self.padded(address) }
 
     /// "usb:SERIAL", or "usb:PORT" without a serial number.
-    package var description: String { "usb:" + (serial.isEmpty ? port : serial) }
+    package var description: String { "usb:" + name }
+
+    /// What it is told apart by: its serial number, or its port without one.
+    package var name: String { serial.isEmpty ? port : serial }
+
+    /// Whether its serial number is the short id of this key. A claim proves nothing.
+    package func claims(_ keyID: KeyID) -> Bool { serial.uppercased() == keyID.short }
 
     private static func padded(_ number: UInt8) -> String {
         let digits = String(number)

@@ -51,7 +51,7 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
     init(_ plugged: USBDevice, device: PairedDevice?) {
         name = plugged.product.isEmpty ? "Gantry producer" : plugged.product
         endpoints = []
-        usbSerial = plugged.shownSerial
+        usbSerial = plugged.name
         self.device = device
         state = .plugged
     }
@@ -63,18 +63,13 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
         var found = services.compactMap { DiscoveredProducer($0, devices: devices) }
         for device in plugged {
             // A claim, as everything here.
-            let known = devices.first { $0.kind == .producer && $0.keyID.short == device.serial.uppercased() }
+            let known = devices.first { $0.kind == .producer && device.claims($0.keyID) }
             if let known, let index = found.firstIndex(where: { $0.device?.keyID == known.keyID }) {
-                found[index].usbSerial = device.shownSerial
+                found[index].usbSerial = device.name
             } else {
                 found.append(DiscoveredProducer(device, device: known))
             }
         }
         return found
     }
-}
-
-extension USBDevice {
-    /// What `receive usb:…` takes.
-    fileprivate var shownSerial: String { serial.isEmpty ? port : serial }
 }

@@ -25,7 +25,7 @@ enum USBCandidates {
     /// serial number. TLS proves who it is.
     static func guesses(_ devices: [USBDevice], _ keyID: KeyID?) -> [USBDevice] {
         guard let keyID else { return [] }
-        let claimants = devices.filter { $0.serial.uppercased() == keyID.short.uppercased() }
+        let claimants = devices.filter { $0.claims(keyID) }
         return claimants.isEmpty ? Array(devices.filter { !isKey($0.serial) }.prefix(mostGuesses)) : claimants
     }
 
@@ -40,7 +40,7 @@ enum USBCandidates {
         }
         guard let device = fitting.first else { throw notFound(serial, scan) }
         guard fitting.count == 1 else {
-            let names = fitting.map { "usb:" + (serial.isEmpty ? $0.description.dropFirst(4) : $0.port[...]) }
+            let names = fitting.map { "usb:" + (serial.isEmpty ? $0.name : $0.port) }
             throw GantryError(
                 .invalidArgument,
                 "Several producers are on USB: \(names.joined(separator: ", ")). Name one: gantry-studio receive "
