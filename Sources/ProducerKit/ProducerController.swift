@@ -23,6 +23,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     private var pairing: ProducerPairing?
     private var lastStatistics = ProducerStatistics()
     private let bgraInput = BGRAInput()
+    private let dataObservers = DataObservers<ProducerPeer>()
 
     /// Opens (or makes) identity and store of paired devices.
     ///
@@ -55,7 +56,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     public func start() throws(GantryError) {
         let continuation = continuation
         let server = try ProducerServer(
-            configuration: configuration, identity: identity, store: store, name: name,
+            configuration: configuration, identity: identity, store: store, name: name, dataObservers: dataObservers,
             events: { continuation.yield($0) })
         let isFirst = lock.withLock {
             if self.server != nil { return false }
@@ -131,6 +132,29 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     /// The studio that waits for an answer; at most one at a time.
     public var studioRequest: StudioRequest? { lock.withLock { server }?.studioRequest }
+
+    // MARK: Data
+
+    /// Sends bytes to a studio, or to all that receive. Does not block.
+    ///
+    /// - Parameter peer: the studio's key; nil: all.
+    /// - Returns: how many it is on the way to. A studio that is left out is not connected, takes no data, or has not yet
+    ///   taken 256 KiB that were sent before: try again then.
+    @discardableResult
+    public func sendData(_ data: LabeledData, to peer: KeyID? = nil) -> Int {
+        lock.withLock { server }?.sendData(data, to: peer) ?? 0
+    }
+
+    /// Calls `observer` with what studios send, one message after the other for each studio, on a thread of its connection.
+    /// While it does not return, that studio can send 256 KiB, and no more; media go on.
+    ///
+    /// - Parameter label: only what has this label; nil: all.
+    @discardableResult
+    public func observeData(
+        _ label: String? = nil, _ observer: @escaping @Sendable (LabeledData, ProducerPeer) -> Void
+    ) -> DataObservation {
+        dataObservers.add(label, observer)
+    }
 
     // MARK: Media
 

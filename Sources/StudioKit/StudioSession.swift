@@ -21,6 +21,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// Newest 64 are kept for a reader that is slow.
     public let events: AsyncStream<StudioEvent>
 
+    let dataObservers = DataObservers<Void>()
     let context: Context
     let configuration: StudioSessionConfiguration
     private let continuation: AsyncStream<StudioEvent>.Continuation
@@ -86,6 +87,25 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     public var statistics: StudioStatistics {
         let (connection, past) = lock.withLock { (self.connection, self.past) }
         return connection?.statistics.adding(past) ?? past
+    }
+
+    // MARK: Data
+
+    /// Sends bytes to the producer. Does not block.
+    ///
+    /// - Returns: false when not connected, when the producer takes no data, or has not yet taken 256 KiB that were sent
+    ///   before: try again then.
+    public func sendData(_ data: LabeledData) -> Bool { lock.withLock { connection }?.sendData(data) ?? false }
+
+    /// Calls `observer` with what the producer sends, one message after the other, on a thread of the connection. While it
+    /// does not return, the producer can send 256 KiB, and no more; media go on. It must return before the session can end.
+    ///
+    /// - Parameter label: only what has this label; nil: all.
+    @discardableResult
+    public func observeData(
+        _ label: String? = nil, _ observer: @escaping @Sendable (LabeledData) -> Void
+    ) -> DataObservation {
+        dataObservers.add(label) { data, _ in observer(data) }
     }
 
     // MARK: Session thread

@@ -77,6 +77,7 @@ enum SampleMessages {
         "data without label": .data(DataMessage(label: "", bytes: Array("x".utf8))),
         "streams": .streams(Streams(added: [video], removed: [2, 3])),
         "carrier offer": .carrierOffer(CarrierOffer(token: token, port: 4011, mask: 4)),
+        "data credit": .dataCredit(DataCredit(taken: 131_072)),
         "carrier bind": .carrierBind(CarrierBind(sessionID: 42, token: token, mask: 4)),
         "error": .error(ErrorMessage(code: 501, text: "the clip is damaged")),
         "bye": .bye(Bye(reason: .normal)),

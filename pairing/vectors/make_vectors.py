@@ -132,6 +132,7 @@ def messages():
         ("data without label", 0x10, u8(0) + b"x"),
         ("streams", 0x11, tlv(1, video) + tlv(2, u16(2, 3))),
         ("carrier offer", 0x12, tlv(1, token) + tlv(2, u16(4011)) + tlv(3, u16(4))),
+        ("data credit", 0x14, tlv(1, u64(131072))),
         ("carrier bind", 0x13, tlv(1, u64(42)) + tlv(2, token) + tlv(3, u16(4))),
         ("error", 0x1E, tlv(1, u16(501)) + tlv(2, text("the clip is damaged"))),
         ("bye", 0x1F, tlv(1, u8(1))),

@@ -22,6 +22,7 @@ package enum SessionAction: Hashable, Sendable {
     case resume(Pause)
     case stats(Stats)
     case data(DataMessage)
+    case dataCredit(DataCredit)
     case carrierOffer(CarrierOffer)
     case carrierBind(CarrierBind)
     /// Something failed at the peer; the session goes on.

@@ -6,6 +6,7 @@ struct SessionCommon: Sendable {
     private var nextPing: MediaTimestamp
     private var secondStart: MediaTimestamp
     private var messagesInSecond = 0
+    private var creditCounted: UInt64 = 0
     private var keyFrames: [KeyFrameLimiter] = Array(
         repeating: KeyFrameLimiter(), count: WireLimits.maximumChannels + 1)
 
@@ -66,7 +67,7 @@ struct SessionCommon: Sendable {
     mutating func check(_ message: ControlMessage, now: MediaTimestamp) -> [SessionAction]? {
         heard(now: now)
         guard message.type.maySend(role.other) else { return failed(.outOfOrder(message.type)) }
-        if message.type == .data { return nil }
+        if isPaidFor(message) { return nil }
         if now >= secondStart + .seconds(1) {
             secondStart = now
             messagesInSecond = 0
@@ -82,6 +83,20 @@ struct SessionCommon: Sendable {
         return nil
     }
 
+    /// DATA is limited by its window, and the credit for it by its steps.
+    private mutating func isPaidFor(_ message: ControlMessage) -> Bool {
+        switch message {
+        case .data: return true
+        case .dataCredit(let credit):
+            guard credit.taken >= creditCounted, credit.taken - creditCounted >= DataWindow.creditStep / 2 else {
+                return false
+            }
+            creditCounted = credit.taken
+            return true
+        default: return false
+        }
+    }
+
     /// Messages that both ends treat alike while running. Nil: not one of them.
     mutating func received(_ message: ControlMessage, now: MediaTimestamp) -> [SessionAction]? {
         switch message {
@@ -92,6 +107,7 @@ struct SessionCommon: Sendable {
         case .pong(let pong):
             [.clock(sent: pong.pingSent, received: pong.received, answered: pong.sent, returned: now)]
         case .data(let data): [.data(data)]
+        case .dataCredit(let credit): [.dataCredit(credit)]
         case .carrierOffer(let offer): [.carrierOffer(offer)]
         case .carrierBind(let bind): [.carrierBind(bind)]
         case .error(let error): [.peerFailed(error)]

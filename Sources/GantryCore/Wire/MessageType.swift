@@ -23,6 +23,7 @@ package struct MessageType: RawRepresentable, Hashable, Sendable, CustomStringCo
     package static let streams = Self(0x11)
     package static let carrierOffer = Self(0x12)
     package static let carrierBind = Self(0x13)
+    package static let dataCredit = Self(0x14)
     package static let error = Self(0x1E)
     package static let bye = Self(0x1F)
     package static let video = Self(0x20)
@@ -39,7 +40,7 @@ package struct MessageType: RawRepresentable, Hashable, Sendable, CustomStringCo
 
     package var isKnown: Bool {
         switch rawValue {
-        case 0x01...0x13, 0x1E...0x21, 0x30...0x33: true
+        case 0x01...0x14, 0x1E...0x21, 0x30...0x33: true
         default: false
         }
     }

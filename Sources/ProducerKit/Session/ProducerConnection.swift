@@ -22,6 +22,8 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private var answer: StudioRequest.Answer?
 
     private var receiver = ControlReceiver()
+    /// Set in `init`.
+    private var data: DataPort?
     private var end: SessionEnd?
     private var nextStatistics = MediaTimestamp(microseconds: 0)
 
@@ -47,10 +49,18 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
             guard isCable, trust != .trusted, let server else { return trust }
             return server.admitsStranger(keyID, wasRemoved: trust == .revoked) ? .trusted : trust
         }
+        data = DataPort(
+            .init(
+                send: { [weak carrier] message, channel in carrier?.send(.data(message), channel: channel) ?? false },
+                credit: { [weak self] credit in self?.offer(.dataCredit(credit)) },
+                deliver: { [weak self] data in self?.deliver(data) }))
     }
 
     func start() throws(GantryError) { try carrier.start(handler: self) }
-    func join() { carrier.join() }
+    func join() {
+        carrier.join()
+        data?.join()
+    }
 
     /// Any thread: at once, without a goodbye.
     func abort() { carrier.close(afterSending: false) }
@@ -119,7 +129,19 @@ extension ProducerConnection {
             throw GantryError(.protocolError, "The studio sends media, which only a producer does. Update both ends.")
         }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
-            perform(lock.withLock { machine?.received(message, now: now) })
+            let actions = lock.withLock { machine?.received(message, now: now) }
+            try performData(actions)
+            perform(actions)
+        }
+    }
+
+    private func performData(_ actions: [SessionAction]?) throws(GantryError) {
+        for action in actions ?? [] {
+            switch action {
+            case .data(let message): try data?.received(message)
+            case .dataCredit(let credit): try data?.credited(credit)
+            default: break
+            }
         }
     }
 
@@ -145,6 +167,7 @@ extension ProducerConnection {
         }
         perform(actions)
         server.unsubscribe(self)
+        data?.close()
         if let request = lock.withLock({ stranger?.request }) { server.strangerEnded(request, isYes: false) }
         let (peer, wasActive) = lock.withLock {
             defer { isActive = false }
@@ -173,7 +196,8 @@ extension ProducerConnection {
                 if end.reason == .unpaired && end.isFromPeer { forgetPeer() }
             case .peerFailed(let failure): Log.info("the studio reports: \(DisplayName(failure.text).text)")
             // Adaptation, pausing by the studio, data and further carriers are not offered in HELLO yet.
-            case .prefer, .feedback, .pause, .resume, .stats, .data, .carrierOffer, .carrierBind, .clock: break
+            case .prefer, .feedback, .pause, .resume, .stats, .data, .dataCredit, .carrierOffer, .carrierBind, .clock:
+                break
             // For the studio's side only.
             case .established, .format, .rate, .videoState, .streams: break
             }
@@ -271,9 +295,27 @@ extension ProducerConnection {
             return isFirst ? self.peer : nil
         }
         server.subscribe(self, to: start.channels)
+        if start.channels.contains(Channels.data) { data?.open(channel: Channels.data) }
         if let peer { server.events(.connected(peer)) }
         server.updateAdvert()
         server.tellIfPaused(self)
+    }
+}
+
+// MARK: - Data
+
+extension ProducerConnection {
+    /// Any thread. False when it is not for this studio, or not possible now.
+    func sendData(_ message: LabeledData, to keyID: KeyID?) -> Bool {
+        guard let peer = activePeer, keyID == nil || keyID == peer.keyID else { return false }
+        return data?.send(message) ?? false
+    }
+
+    private func offer(_ message: ControlMessage) { perform(lock.withLock { machine?.messageOffered(message) }) }
+
+    private func deliver(_ data: LabeledData) {
+        guard let peer = lock.withLock({ peer }) else { return }
+        server.dataObservers.deliver(data, from: peer)
     }
 }
 

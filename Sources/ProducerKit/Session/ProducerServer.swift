@@ -23,6 +23,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private let video: VideoPipeline?
     private let audio: AudioPipeline?
     private let pauseGate: PauseGate
+    let dataObservers: DataObservers<ProducerPeer>
     /// Held while studios are told of a pause or its end, so that each hears them in order.
     private let pauseOrder = Lock()
     private let lock = Lock()
@@ -40,11 +41,12 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     init(
         configuration: ProducerConfiguration, identity: Identity, store: DeviceStore, name: DisplayName,
-        events: @escaping @Sendable (ProducerEvent) -> Void
+        dataObservers: DataObservers<ProducerPeer>, events: @escaping @Sendable (ProducerEvent) -> Void
     ) throws(GantryError) {
         self.identity = identity
         self.store = store
         self.name = name
+        self.dataObservers = dataObservers
         self.events = events
         advert = configuration.isAdvertised ? ProducerAdvert(keyID: identity.keyID, events: events) : nil
         listener = try TCPListener(port: configuration.port)
@@ -81,6 +83,10 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
                     channel: Channels.audio, kind: .audio, codec: .opus, source: .custom, created: created,
                     name: DisplayName(audio.sourceName).text))
         }
+        streams.append(
+            StreamDescription(
+                channel: Channels.data, kind: .data, codec: nil, source: .custom, created: created,
+                name: ""))
         return streams
     }
 
@@ -273,6 +279,12 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     func requestKeyFrame() { video?.requestKeyFrame() }
 
+    /// To one studio, or all; does not block. How many it was sent to.
+    func sendData(_ data: LabeledData, to peer: KeyID?) -> Int {
+        let open = lock.withLock { Array(connections.values) }
+        return open.count { $0.sendData(data, to: peer) }
+    }
+
     /// Ends the connections of a device that was removed, also those that have not asked for media yet.
     func disconnect(_ keyID: KeyID) {
         let open = lock.withLock { connections.values.filter { $0.provenKeyID == keyID } }
@@ -284,4 +296,5 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 enum Channels {
     static let video: UInt16 = 1
     static let audio: UInt16 = 2
+    static let data: UInt16 = 3
 }

@@ -30,6 +30,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
     private var receiver = ControlReceiver()
+    /// Set in `init`.
+    private var data: DataPort?
     private var assemblers: [UInt16: MediaReassembler] = [:]
     private let videoPackets = ReusePool<MediaPacket>(capacity: 320) { MediaPacket() }
     private let audioPackets = ReusePool<MediaPacket>(capacity: 640) { MediaPacket(capacity: 1500) }
@@ -51,6 +53,11 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
             configuration: .init(
                 role: .client, alpn: WireLimits.sessionProtocolName, phase: .beforeAcceptance, threadName: "studio-io")
         ) { verdict.decide($0) }
+        data = DataPort(
+            .init(
+                send: { [weak carrier] message, channel in carrier?.send(.data(message), channel: channel) ?? false },
+                credit: { [weak self] credit in self?.offer(.dataCredit(credit)) },
+                deliver: { [weak session] data in session?.dataObservers.deliver(data, from: ()) }))
     }
 
     // MARK: Session thread
@@ -69,6 +76,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         let (video, audio) = lock.withLock { (self.video, self.audio) }
         video?.stop()
         audio?.stop()
+        data?.join()
         let (end, closeError, isRemoved) = lock.withLock { (self.end, self.closeError, self.isRemoved) }
         if isRemoved {
             return .failed(
@@ -111,6 +119,11 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     /// At once, without a goodbye.
     func abort() { carrier.close(afterSending: false) }
+
+    /// Any thread. False when it is not possible now.
+    func sendData(_ message: LabeledData) -> Bool { data?.send(message) ?? false }
+
+    private func offer(_ message: ControlMessage) { perform(lock.withLock { machine?.messageOffered(message) }) }
 
     var address: String { carrier.peerAddress }
     var isOnCable: Bool { address.hasPrefix("usb:") }
@@ -159,7 +172,19 @@ extension StudioConnection {
             return
         }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
-            perform(lock.withLock { machine?.received(message, now: now) })
+            let actions = lock.withLock { machine?.received(message, now: now) }
+            try performData(actions)
+            perform(actions)
+        }
+    }
+
+    private func performData(_ actions: [SessionAction]?) throws(GantryError) {
+        for action in actions ?? [] {
+            switch action {
+            case .data(let message): try data?.received(message)
+            case .dataCredit(let credit): try data?.credited(credit)
+            default: break
+            }
         }
     }
 
@@ -177,6 +202,7 @@ extension StudioConnection {
     }
 
     func carrierClosed(_ error: GantryError?) {
+        data?.close()
         guard isClaimed else { return dialer.ended(self, verdict.error ?? error) }
         let actions = lock.withLock { () -> [SessionAction]? in
             closeError = error
@@ -223,7 +249,7 @@ extension StudioConnection {
             case .pause(let what): pauseChanged(to: true, what)
             case .resume(let what): pauseChanged(to: false, what)
             // Not offered in HELLO yet, or told by the statistics.
-            case .rate, .videoState, .streams, .data, .carrierOffer, .carrierBind: break
+            case .rate, .videoState, .streams, .data, .dataCredit, .carrierOffer, .carrierBind: break
             // For the producer's side only.
             case .decide, .authorise, .start, .keyFrame, .prefer, .feedback: break
             }
@@ -239,12 +265,16 @@ extension StudioConnection {
                 session.report(.paired(name: name))
             }
             for stream in accept.streams {
-                guard let codec = stream.codec, !assemblers.keys.contains(stream.channel) else { continue }
+                guard !assemblers.keys.contains(stream.channel), !channels.contains(stream.channel) else { continue }
                 switch stream.kind {
-                case .video where session.configuration.wantsVideo && codec.isVideo && video == nil:
+                case .video where session.configuration.wantsVideo && video == nil:
+                    guard let codec = stream.codec, codec.isVideo else { continue }
                     try addVideo(stream.channel, codec)
-                case .audio where session.configuration.wantsAudio && codec == .opus && audio == nil:
+                case .audio where session.configuration.wantsAudio && audio == nil:
+                    guard let codec = stream.codec, codec == .opus else { continue }
                     try addAudio(stream.channel, codec)
+                case .data where lock.withLock({ machine?.features.contains(.data) }) == true:
+                    data?.open(channel: stream.channel)
                 case .video, .audio, .data: continue
                 }
                 channels.append(stream.channel)

@@ -68,6 +68,7 @@ struct HostileMessages {
         .videoState(VideoState(channel: 1, state: .disabled, reason: .quality)),
         .data(DataMessage(label: "x", bytes: [1, 2, 3])), .streams(Streams(added: [], removed: [1, 2])),
         .carrierOffer(CarrierOffer(token: Array(repeating: 7, count: 16), port: 1, mask: 1)),
+        .dataCredit(DataCredit(taken: 1)),
         .carrierBind(CarrierBind(sessionID: 1, token: Array(repeating: 7, count: 16), mask: 1)),
         .error(ErrorMessage(code: 1, text: "\u{1b}[2J\u{202e}x")),
     ]

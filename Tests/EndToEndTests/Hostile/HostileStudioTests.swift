@@ -269,6 +269,32 @@ extension EndToEnd {
             try await siege.end()
         }
 
+        @Test func dataBeyondTheRulesEndsItsSession() async throws {
+            let siege = try await Siege()
+            let message = ControlMessage.data(DataMessage(label: "x", bytes: Array(repeating: 1, count: 60_000)))
+            let gate = Watched(false)
+            siege.stage.producer.observeData { _, _ in gate.waitBlocking { $0 } }
+            let closed = try await onThread { () -> [Bool] in
+                // Not asked for; on the channel of the sound; more than was sent is taken; more than the window holds.
+                let early = try siege.accepted(host: 20)
+                try early.send(message, channel: 3)
+                let elsewhere = try siege.accepted(host: 21)
+                try elsewhere.send(.start(Start(channels: [2])))
+                try elsewhere.send(message, channel: 2)
+                let greedy = try siege.accepted(host: 22)
+                try greedy.send(.start(Start(channels: [3])))
+                try greedy.send(.dataCredit(DataCredit(taken: 1)))
+                let flooding = try siege.accepted(host: 23)
+                try flooding.send(.start(Start(channels: [3])))
+                for _ in 0..<6 { try flooding.send(message, channel: 3) }
+                return [early, elsewhere, greedy, flooding].map { $0.isClosed(within: 4000, alive: true) }
+            }
+            gate.change { $0 = true }
+            #expect(closed == [true, true, true, true])
+            #expect(try await siege.isServed())
+            try await siege.end()
+        }
+
         @Test func mediaFromAStudioEndsItsSession() async throws {
             let siege = try await Siege()
             let closed = try await onThread {

@@ -5,11 +5,11 @@ package struct Capabilities: OptionSet, Hashable, Sendable {
 
     /// Sends or reads FEEDBACK, RATE and PREFER.
     package static let rateControl = Self(rawValue: 1 << 0)
-    /// Sends or reads DATA.
+    /// Sends and reads DATA and DATA_CREDIT.
     package static let data = Self(rawValue: 1 << 1)
     /// Can attach further carriers.
     package static let carriers = Self(rawValue: 1 << 2)
 
     /// What this code has.
-    package static let all: Self = [.rateControl]
+    package static let all: Self = [.rateControl, .data]
 }

@@ -21,6 +21,7 @@ package enum ControlMessage: Hashable, Sendable {
     case streams(Streams)
     case carrierOffer(CarrierOffer)
     case carrierBind(CarrierBind)
+    case dataCredit(DataCredit)
     case error(ErrorMessage)
     case bye(Bye)
     case pairHello(PairHello)
@@ -49,6 +50,7 @@ package enum ControlMessage: Hashable, Sendable {
         case .streams: .streams
         case .carrierOffer: .carrierOffer
         case .carrierBind: .carrierBind
+        case .dataCredit: .dataCredit
         case .error: .error
         case .bye: .bye
         case .pairHello: .pairHello
@@ -79,6 +81,7 @@ package enum ControlMessage: Hashable, Sendable {
         case .streams(let message): message.encode()
         case .carrierOffer(let message): message.encode()
         case .carrierBind(let message): message.encode()
+        case .dataCredit(let message): message.encode()
         case .error(let message): message.encode()
         case .bye(let message): message.encode()
         case .pairHello(let message): message.encode()
@@ -122,6 +125,7 @@ package enum ControlMessage: Hashable, Sendable {
         case .streams: .streams(try Streams(&reader))
         case .carrierOffer: .carrierOffer(try CarrierOffer(&reader))
         case .carrierBind: .carrierBind(try CarrierBind(&reader))
+        case .dataCredit: .dataCredit(try DataCredit(&reader))
         case .error: .error(try ErrorMessage(&reader))
         case .bye: .bye(try Bye(&reader))
         case .pairHello: .pairHello(try PairHello(payload, &reader))

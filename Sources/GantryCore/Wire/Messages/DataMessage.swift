@@ -21,6 +21,11 @@ package struct DataMessage: Hashable, Sendable {
         bytes = Array(payload.dropFirst(1 + count))
     }
 
+    /// Bytes of the payload: label with its length, and the bytes.
+    package var payloadSize: Int {
+        min(1 + label.utf8.count + bytes.count, WireLimits.maximumData)
+    }
+
     func encode() -> [UInt8] {
         let label = Array(label.prefix(bytes: WireLimits.maximumDataLabel).utf8)
         return [UInt8(label.count)] + label + bytes.prefix(WireLimits.maximumData - 1 - label.count)
