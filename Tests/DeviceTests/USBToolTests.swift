@@ -163,15 +163,15 @@ struct USBToolTests {
         try await CameraChain.stop(producer)
     }
 
-    /// The C library's arenas fill up in the first rounds, and what they have in use varies by some MiB afterwards: it is the
-    /// least of the last quarter that grows by what is lost each time.
+    /// The C library's arenas fill up in the first rounds, and grow by some MiB at once later on, when what is free in them lies
+    /// in pieces: what is lost each time makes even the least of the last quarter grow.
     private func expectNoGrowth(_ kibibytes: [Int]) {
         let quarter = kibibytes.count / 4
         guard quarter >= 10, let late = kibibytes.suffix(quarter).min(),
             let early = kibibytes.dropFirst(quarter).prefix(quarter).max()
         else { return }
         print("USB: at most \(early) KiB in the second quarter, at least \(late) KiB in the last")
-        #expect(late < early + 1024)
+        #expect(late < early + 4096)
     }
 
     /// 640x480 at 25 pictures a second over the cable; `GANTRY_USB_SECONDS` makes it longer. For release tools in the steady
