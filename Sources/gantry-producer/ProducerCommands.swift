@@ -96,6 +96,8 @@ enum ProducerCommands {
             Option(
                 "duration", short: "d", value: "TIME",
                 help: "Stop after this time, as in 10s or 1m30s. Time in a pause counts."),
+        ] + StatisticsOptions.table(usual: StatisticsOptions.producerMetrics) + [
+            Option("force", short: "f", help: "Overwrite that file when it exists.", group: "Statistics")
         ],
         positionals: [Positional("SOURCE", help: "The same as --source.", isRequired: false)],
         examples: [

@@ -9,6 +9,8 @@ struct ReceiveOutputs {
     let configuration: StudioSessionConfiguration
     let latency = LatencyMeter()
     let skew = SkewMeter()
+    let stages = StageMeter()
+    let startTime = MonotonicClock.now()
     /// Standard output carries media: nothing else may be written there.
     let usesStandardOutput: Bool
     let recordingPath: String?
@@ -76,7 +78,7 @@ struct ReceiveOutputs {
         }
         configuration.reconnection = Self.reconnection(arguments)
         // Meters come last, so that they see what the other outputs cost.
-        configuration.videoOutputs += [latency, skew]
+        configuration.videoOutputs += [latency, skew, stages]
         configuration.audioOutputs.append(skew)
         trace = try arguments.string("trace").map { path throws(GantryError) in
             try TraceOutput(path: path, overwrite: overwrite, failed: failed)

@@ -67,9 +67,8 @@ enum StudioCommands {
                 help:
                     "End when the connection is lost. Without it `receive` goes on, over the other path or as soon as the "
                     + "producer is back, in the same outputs, until Ctrl-C or the producer's goodbye."),
-            Option("stats", help: "Show figures in full at the end: loss, latency, skew, processor time."),
             Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
-        ],
+        ] + StatisticsOptions.table(usual: StatisticsOptions.studioMetrics),
         positionals: [
             Positional(
                 "HOST:PORT|NAME|usb",
