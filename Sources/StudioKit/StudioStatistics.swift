@@ -30,6 +30,12 @@ public struct StudioStatistics: Sendable, Equatable {
     public var jitter = 0
     /// Smallest of the last 16.
     public var roundTrip = 0
+    /// The producer's clock minus ours; 0 before the first estimate.
+    public var clockOffset = 0
+    /// How much faster the producer's clock runs, in parts per million; 0 in the first 10 seconds.
+    public var clockDrift = 0.0
+    /// What the producer says of encoding; p99 and maximum are not told. The count is 0 until it has said so.
+    public var producerEncodeTime = Percentiles()
 
     public struct Percentiles: Sendable, Equatable {
         public var count = 0

@@ -13,6 +13,9 @@ struct RunCommand {
     private let address: ControlAddress
     private let question: StrangerQuestion?
     private let usesUSB: Bool
+    private let statistics: StatisticsOptions
+    private let statisticsSinks: StatisticsFeed.Sinks
+    private let reporter: HTTPPost?
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
         duration = try arguments.duration("duration")
@@ -31,7 +34,23 @@ struct RunCommand {
         address = ControlAddress(
             producer: controller.keyID, stateFolder: try StateFolder.open(arguments.string("state-dir")).path)
         report = RunReport(json: arguments.has("json"), input)
+        statistics = try StatisticsOptions(arguments, usual: StatisticsOptions.producerMetrics)
+        reporter = statistics.reportURL.map { HTTPPost(url: $0) }
+        statisticsSinks = try Self.sinks(statistics, report, reporter, overwrite: arguments.has("force"))
         question = usb?.strangers == .ask && YesNoPrompt.isPossible ? StrangerQuestion(controller, report) : nil
+    }
+
+    private static func sinks(
+        _ options: StatisticsOptions, _ report: RunReport, _ reporter: HTTPPost?, overwrite: Bool
+    ) throws(GantryError) -> StatisticsFeed.Sinks {
+        var sinks = StatisticsFeed.Sinks()
+        if options.showsLines { sinks.line = { report.statistics($0) } }
+        if let path = options.csvPath {
+            let file = try TextFile(path: path, overwrite: overwrite)
+            sinks.csv = { text throws(GantryError) in try file.append(text) }
+        }
+        if let reporter { sinks.report = { text throws(GantryError) in try reporter.send(json: text) } }
+        return sinks
     }
 
     private static func settings(
@@ -49,6 +68,11 @@ struct RunCommand {
     func run() throws(GantryError) -> ExitStatus {
         let state = RunState()
         try controller.start()
+        let feed = try startStatistics()
+        defer {
+            reporter?.stop()
+            feed?.stop()
+        }
         let control = RunControl(controller, input, paired: report.paired)
         let server = startServer(control)
         defer { server?.stop() }
@@ -83,6 +107,20 @@ struct RunCommand {
         report.summary(controller.statistics)
         if case .source(.endedEarly(let error)) = end { throw error }
         return .success
+    }
+
+    private func startStatistics() throws(GantryError) -> StatisticsFeed? {
+        guard statistics.isWanted else { return nil }
+        let figures = ProducerFigures(controller)
+        let feed = StatisticsFeed(statistics, prefix: "gantry_producer", sinks: statisticsSinks) { figures.sample() }
+        do throws(GantryError) {
+            try feed.start()
+        } catch {
+            controller.stop()
+            throw error
+        }
+        if let endpoint = feed.metricsEndpoint { report.answersMetrics(at: endpoint) }
+        return feed
     }
 
     /// Without a socket the producer goes on: it only cannot be asked.

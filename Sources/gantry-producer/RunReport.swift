@@ -171,6 +171,17 @@ final class RunReport: Sendable {
         ]
     }
 
+    /// Of the last second.
+    func statistics(_ figures: MetricSet) {
+        if json { emit("statistics", figures.json) } else { status.write(ProducerFigures.line(figures)) }
+    }
+
+    func answersMetrics(at endpoint: Endpoint) {
+        say(
+            "metrics", "Metrics are at http://\(endpoint)/metrics.",
+            [.init("url", .string("http://\(endpoint)/metrics"))])
+    }
+
     private func say(_ event: String, _ text: String, _ fields: [JSONValue.Member]) {
         if json { emit(event, fields) } else { status.write(text + "\n") }
     }

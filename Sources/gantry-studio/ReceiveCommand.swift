@@ -11,6 +11,9 @@ struct ReceiveCommand {
     private let outputs: ReceiveOutputs
     private let report: ReceiveReport
     private let state: ReceiveState
+    private let statistics: StatisticsOptions
+    private let statisticsSinks: StatisticsFeed.Sinks
+    private let reporter: HTTPPost?
 
     private enum Whom {
         case target(ProducerTarget)
@@ -34,6 +37,22 @@ struct ReceiveCommand {
         outputs = try ReceiveOutputs(arguments) { state.outputFailed($0) }
         report = ReceiveReport(
             json: arguments.has("json"), isFull: arguments.has("stats"), usesStandardOutput: outputs.usesStandardOutput)
+        statistics = try StatisticsOptions(arguments, usual: StatisticsOptions.studioMetrics)
+        reporter = statistics.reportURL.map { HTTPPost(url: $0) }
+        statisticsSinks = try Self.sinks(statistics, report, reporter, overwrite: arguments.has("force"))
+    }
+
+    private static func sinks(
+        _ options: StatisticsOptions, _ report: ReceiveReport, _ reporter: HTTPPost?, overwrite: Bool
+    ) throws(GantryError) -> StatisticsFeed.Sinks {
+        var sinks = StatisticsFeed.Sinks()
+        if options.showsLines { sinks.line = { report.statistics($0) } }
+        if let path = options.csvPath {
+            let file = try TextFile(path: path, overwrite: overwrite)
+            sinks.csv = { text throws(GantryError) in try file.append(text) }
+        }
+        if let reporter { sinks.report = { text throws(GantryError) in try reporter.send(json: text) } }
+        return sinks
     }
 
     private static func whom(
@@ -70,12 +89,18 @@ struct ReceiveCommand {
         let session = controller.makeSession(target, configuration: outputs.configuration)
         let signals = try SignalWatch { [state] _ in state.stop() }
         defer { signals.stop() }
-        let listening = Task.detached { [report, state, camera = outputs.virtualCamera] in
+        let listening = Task.detached { [report, state, camera = outputs.virtualCamera, trace = outputs.trace] in
             for await event in session.events {
                 report.event(event)
                 camera?.follow(event)
+                trace?.follow(event)
                 if case .ended(let error) = event { state.ended(error) }
             }
+        }
+        let feed = try startStatistics(session)
+        defer {
+            reporter?.stop()
+            feed?.stop()
         }
         try session.start()
         waitForEnd(session)
@@ -90,10 +115,24 @@ struct ReceiveCommand {
         return .success
     }
 
+    private func startStatistics(_ session: StudioSession) throws(GantryError) -> StatisticsFeed? {
+        guard statistics.isWanted else { return nil }
+        let figures = StudioFigures(session, outputs)
+        let feed = StatisticsFeed(statistics, prefix: "gantry_studio", sinks: statisticsSinks) { figures.sample() }
+        try feed.start()
+        if let endpoint = feed.metricsEndpoint { report.answersMetrics(at: endpoint) }
+        return feed
+    }
+
     /// Shows how it goes until the session ends, enough has been received, an output fails or a signal comes.
     private func waitForEnd(_ session: StudioSession) {
+        var nextTrace = MonotonicClock.now()
         while !state.waitForChange(until: MonotonicClock.now() + .milliseconds(100)) {
-            report.progress(session.statistics)
+            let statistics = session.statistics
+            report.progress(statistics)
+            guard let trace = outputs.trace, MonotonicClock.now() >= nextTrace else { continue }
+            nextTrace = nextTrace + .seconds(1)
+            trace.note(statistics)
         }
     }
 }

@@ -81,6 +81,17 @@ final class ReceiveReport: Sendable {
             isWarning: now.framesLost + now.framesDropped > 0)
     }
 
+    /// Of the last second.
+    func statistics(_ figures: MetricSet) {
+        if json { emit("statistics", figures.json) } else { status.write(StudioFigures.line(figures)) }
+    }
+
+    func answersMetrics(at endpoint: Endpoint) {
+        say(
+            "metrics", "Metrics are at http://\(endpoint)/metrics.",
+            [.init("url", .string("http://\(endpoint)/metrics"))])
+    }
+
     /// - Parameter failed: an error follows.
     func summary(_ result: StudioStatistics, _ outputs: ReceiveOutputs, failed: Bool) {
         status.clear()

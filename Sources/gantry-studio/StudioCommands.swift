@@ -55,6 +55,9 @@ enum StudioCommands {
                 group: "Outputs",
                 optionalValue: ["/dev/", "auto"]),
             Option("vcam-size", value: "WxH", help: "Size of that camera. Default: 1280x720.", group: "Outputs"),
+            Option(
+                "trace", value: "FILE",
+                help: "Write what became of each picture, as JSON lines; - is standard output.", group: "Outputs"),
             Option("force", short: "f", help: "Overwrite files that exist.", group: "Outputs"),
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),
@@ -64,9 +67,8 @@ enum StudioCommands {
                 help:
                     "End when the connection is lost. Without it `receive` goes on, over the other path or as soon as the "
                     + "producer is back, in the same outputs, until Ctrl-C or the producer's goodbye."),
-            Option("stats", help: "Show figures in full at the end: loss, latency, skew, processor time."),
             Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
-        ],
+        ] + StatisticsOptions.table(usual: StatisticsOptions.studioMetrics),
         positionals: [
             Positional(
                 "HOST:PORT|NAME|usb",

@@ -146,7 +146,8 @@ final class LibAVInput: @unchecked Sendable {  // The context belongs to the own
     }
 }
 
-private func shouldInterrupt(_ context: UnsafeMutableRawPointer?) -> CInt {
+/// The callback for libavformat's blocking calls; its context is a `Guardian`.
+func shouldInterrupt(_ context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     return Unmanaged<LibAVInput.Guardian>.fromOpaque(context).takeUnretainedValue().shouldInterrupt ? 1 : 0
 }

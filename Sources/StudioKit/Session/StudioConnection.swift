@@ -380,6 +380,13 @@ extension StudioConnection {
             result.producerFramesSent = Int(clamping: producerStats.framesSent)
             result.producerFramesDropped = Int(clamping: producerStats.framesDropped)
             result.roundTrip = Int(clamping: clock.roundTrip?.microseconds ?? 0)
+            result.clockOffset = Int(clamping: clock.offset(at: MonotonicClock.now())?.microseconds ?? 0)
+            result.clockDrift = clock.driftPartsPerMillion
+            if let encode = producerStats.stages.first(where: { $0.stage == .encode }) {
+                result.producerEncodeTime.count = 1
+                result.producerEncodeTime.p50 = Int(encode.p50)
+                result.producerEncodeTime.p95 = Int(encode.p95)
+            }
         }
         return result
     }

@@ -1,0 +1,121 @@
+import CommandLineKit
+import GantryCore
+import GantryPlatform
+import StudioKit
+
+/// Makes the figures of each second of what a session says. One thread, that of `StatisticsFeed`.
+final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thread that samples.
+    private let session: StudioSession
+    private let outputs: ReceiveOutputs
+    private var former: (time: MediaTimestamp, statistics: StudioStatistics)?
+
+    init(_ session: StudioSession, _ outputs: ReceiveOutputs) {
+        self.session = session
+        self.outputs = outputs
+    }
+
+    func sample() -> MetricSet {
+        let now = MonotonicClock.now()
+        let statistics = session.statistics
+        let seconds = former.map { (now - $0.time).seconds } ?? 0
+        let before = former?.statistics ?? statistics
+        former = (now, statistics)
+        /// How much of it came in a second; nil in the first.
+        func rate(_ count: KeyPath<StudioStatistics, Int>, scale: Double = 1) -> Double? {
+            seconds > 0 ? Double(max(0, statistics[keyPath: count] - before[keyPath: count])) / seconds * scale : nil
+        }
+        return MetricSet(
+            [
+                Metric(
+                    "seconds", now.seconds(since: outputs.startTime), name: "uptime_seconds", help: "Since the start."),
+                Metric(
+                    "fps", rate(\.framesReceived), name: "frames_per_second", help: "Pictures received in a second."),
+                Metric(
+                    "videoMegabitsPerSecond", rate(\.videoBytes, scale: 8 / 1e6), name: "video_bits_per_second",
+                    help: "Coded picture received.", scale: 1e6),
+                Metric(
+                    "audioPacketsPerSecond", rate(\.audioPacketsReceived), name: "audio_packets_per_second",
+                    help: "Packets of sound received in a second."),
+            ] + counters(statistics) + stages(statistics) + clocks(statistics))
+    }
+
+    private func counters(_ statistics: StudioStatistics) -> [Metric] {
+        func dropped(_ key: String, _ cause: String, _ count: Int) -> Metric {
+            Metric(
+                key, Double(count), name: "frames_dropped_total", kind: .counter,
+                help: "Pictures that were not shown, by cause.", labels: [.init("cause", cause)])
+        }
+        return [
+            Metric(
+                "framesReceived", Double(statistics.framesReceived), name: "frames_received_total", kind: .counter,
+                help: "Pictures that came."),
+            Metric(
+                "framesDecoded", Double(statistics.framesDecoded), name: "frames_decoded_total", kind: .counter,
+                help: "Pictures that were decoded."),
+            dropped("framesSkippedByProducer", "producer", statistics.producerFramesDropped),
+            dropped("framesLost", "network", statistics.framesLost),
+            dropped("framesDropped", "decoder", statistics.framesDropped),
+            Metric(
+                "audioPacketsReceived", Double(statistics.audioPacketsReceived), name: "audio_packets_received_total",
+                kind: .counter, help: "Packets of sound that came."),
+            Metric(
+                "audioPacketsLost", Double(statistics.audioPacketsLost), name: "audio_packets_lost_total",
+                kind: .counter, help: "Packets of sound that are missing."),
+        ]
+    }
+
+    private func stages(_ statistics: StudioStatistics) -> [Metric] {
+        let times = outputs.stages.lastSecond
+        let encode = statistics.producerEncodeTime
+        return StageMetrics.metrics("encode", encode.count > 0 ? (encode.p50, encode.p95, nil) : nil)
+            + Self.metrics("transit", times.transit) + Self.metrics("decode", times.decode)
+            + Self.metrics("output", times.output) + Self.metrics("total", times.total)
+    }
+
+    private static func metrics(_ stage: String, _ times: StudioStatistics.Percentiles) -> [Metric] {
+        StageMetrics.metrics(stage, times.count > 0 ? (times.p50, times.p95, times.p99) : nil)
+    }
+
+    private func clocks(_ statistics: StudioStatistics) -> [Metric] {
+        let isKnown = statistics.roundTrip > 0
+        func milliseconds(_ value: Int) -> Double? { isKnown ? Double(value) / 1000 : nil }
+        let lag = outputs.sound?.medianLag ?? outputs.skew.median
+        return [
+            Metric(
+                "jitterMilliseconds", milliseconds(statistics.jitter), name: "jitter_seconds",
+                help: "How much the way of pictures varies (RFC 3550).", scale: 1e-3),
+            Metric(
+                "roundTripMilliseconds", milliseconds(statistics.roundTrip), name: "round_trip_seconds",
+                help: "Smallest of the last 16.", scale: 1e-3),
+            Metric(
+                "clockOffsetMilliseconds", milliseconds(statistics.clockOffset), name: "clock_offset_seconds",
+                help: "The producer's clock minus ours.", scale: 1e-3),
+            Metric(
+                "clockDriftPartsPerMillion", isKnown ? statistics.clockDrift : nil, name: "clock_drift_ratio",
+                help: "How much faster the producer's clock runs.", scale: 1e-6),
+            Metric(
+                "soundLagMilliseconds", lag.map { Double($0.microseconds) / 1000 }, name: "sound_lag_seconds",
+                help: "How much later than its picture sound is heard: with --play, or of a test pattern.", scale: 1e-3),
+        ]
+    }
+
+    /// The line of `--stats`.
+    static func line(_ figures: MetricSet) -> String {
+        func number(_ key: String, _ places: Int = 1) -> String {
+            figures[key].map { Figures.decimal($0, places: places) } ?? "-"
+        }
+        func stage(_ name: String) -> String {
+            "\(name) \(number("\(name)MillisecondsP50"))/\(number("\(name)MillisecondsP95"))/\(number("\(name)MillisecondsP99"))"
+        }
+        return
+            "\(number("seconds")) s  \(number("fps")) fps  \(number("videoMegabitsPerSecond", 2)) Mbit/s  ms p50/p95/p99: "
+            + ["encode", "transit", "decode", "output", "total"].map(stage).joined(separator: "  ")
+            + "  skipped \(number("framesSkippedByProducer", 0)) lost \(number("framesLost", 0)) "
+            + "dropped \(number("framesDropped", 0))  jitter \(number("jitterMilliseconds")) ms  clock "
+            + "\(number("clockOffsetMilliseconds", 3)) ms \(number("clockDriftPartsPerMillion")) ppm\n"
+    }
+}
+
+extension MediaTimestamp {
+    fileprivate func seconds(since start: MediaTimestamp) -> Double { ((self - start).seconds * 1000).rounded() / 1000 }
+}
