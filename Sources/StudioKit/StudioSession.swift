@@ -35,6 +35,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     private var startTime = MediaTimestamp(microseconds: 0)
     private var sawFrame = false
     private var hasArrived = false
+    private var receptionWishes = ReceptionWishes()
     /// The session's thread only: while there is no connection, from the first wait on.
     private var arrivals: ArrivalWatch?
 
@@ -76,6 +77,18 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         // This first: the dialler says a plain goodbye for a connection that the session does not know of yet.
         connection?.close(reason)
         dialer?.cancel()
+    }
+
+    var wishes: ReceptionWishes { lock.withLock { receptionWishes } }
+
+    func changeWishes(_ change: (inout ReceptionWishes) -> Void) {
+        let (connection, stopped) = lock.withLock { () -> (StudioConnection?, MediaSelection?) in
+            let former = receptionWishes.stopped
+            change(&receptionWishes)
+            return (self.connection, receptionWishes.stopped == former ? nil : receptionWishes.stopped)
+        }
+        connection?.applyWishes()
+        if let stopped { continuation.yield(.stoppedHere(stopped)) }
     }
 
     /// Blocks until the session has ended and all outputs are finished. Not on the cooperative pool, and not from an

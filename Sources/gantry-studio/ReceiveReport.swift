@@ -51,6 +51,10 @@ final class ReceiveReport: Sendable {
                 [.init("afterMicroseconds", .integer(Int64(microseconds)))])
         case .paused: say("paused", "The producer has paused.", [])
         case .resumed: say("resumed", "The producer sends again.", [])
+        case .stoppedHere(let media):
+            say(
+                "stoppedHere", Self.stopped(media),
+                [.init("video", .bool(media.contains(.video))), .init("audio", .bool(media.contains(.audio)))])
         case .decodingFailed(let error):
             say("decodingFailed", "Decoding failed: \(error)", [.init("error", .string(error.description))])
         case .disconnected(let error):
@@ -61,6 +65,15 @@ final class ReceiveReport: Sendable {
                 [.init("error", .optional(error?.description))])
         case .ended(let error):
             if json { emit("ended", [.init("error", .optional(error?.description))]) }
+        }
+    }
+
+    private static func stopped(_ media: MediaSelection) -> String {
+        switch media {
+        case .all: "Paused here: nothing comes. Go on with: gantry-studio resume"
+        case .video: "The picture is paused here. Go on with: gantry-studio resume"
+        case .audio: "The sound is paused here. Go on with: gantry-studio resume"
+        default: "Nothing is paused here any more."
         }
     }
 
