@@ -7,7 +7,8 @@ import GantryTrust
 /// One session with a producer: connects, decodes, and feeds the outputs until either side ends it. With
 /// `StudioSessionConfiguration.reconnection` it outlives its connections: the outputs go on with the next one.
 ///
-/// Threads: "studio-session" (dials, later finishes the outputs), "studio-io", "video-decode", "audio-decode".
+/// Threads: "studio-session" (dials, later finishes the outputs), "studio-io", "video-decode", "audio-decode", and while the
+/// replay is armed "replay".
 public final class StudioSession: @unchecked Sendable {  // What varies is guarded by `lock`.
     struct Context {
         let identity: Identity
@@ -21,8 +22,14 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// Newest 64 are kept for a reader that is slow.
     public let events: AsyncStream<StudioEvent>
 
+    /// The last seconds, to be shown again or saved.
+    public let replay: Replay
+
     let context: Context
     let configuration: StudioSessionConfiguration
+    let outputs: OutputSwitch
+    /// What gets every packet.
+    let packetOutputs: [any PacketOutput]
     private let continuation: AsyncStream<StudioEvent>.Continuation
     private let lock = Condition()
     private var dialer: SessionDialer?
@@ -47,13 +54,17 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         self.target = target
         self.configuration = configuration
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+        outputs = OutputSwitch(video: configuration.videoOutputs, audio: configuration.audioOutputs)
+        replay = Replay(outputs: outputs) { [continuation] in continuation.yield($0) }
+        packetOutputs = configuration.packetOutputs + [replay]
+        replay.session = self
     }
 
     deinit { continuation.finish() }
 
     /// Begins to connect; what follows comes as events. Once only.
     ///
-    /// - Throws: `invalidState` the second time.
+    /// - Throws: `invalidState` the second time, `invalidArgument` for a replay that cannot be.
     public func start() throws(GantryError) {
         let isFirst = lock.withLock {
             defer { hasStarted = true }
@@ -61,6 +72,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             return !hasStarted
         }
         guard isFirst else { throw GantryError(.invalidState, "The session has been started already.") }
+        if let settings = configuration.replay { try replay.arm(settings) }
         let thread = try NamedThread("studio-session") { [self] in run() }
         lock.withLock { self.thread = thread }
     }
@@ -120,8 +132,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             }
             hasStood = hasStood || stood != nil
             guard configuration.reconnection.goesOn(after: end, stood: hasStood), !closing else { break }
-            for output in configuration.videoOutputs { output.videoInterrupted() }
-            for output in configuration.audioOutputs { output.audioInterrupted() }
+            outputs.interrupted()
             if !isAway { continuation.yield(.disconnected(failure)) }
             isAway = true
             // At once, when it had stood for a while: there may be another path.
@@ -132,8 +143,8 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             }
         }
         stopArrivals()
-        for output in configuration.videoOutputs { output.videoEnded() }
-        for output in configuration.audioOutputs { output.audioEnded() }
+        replay.finish()
+        outputs.ended()
         for output in configuration.packetOutputs { output.finish() }
         continuation.yield(.ended(failure))
         continuation.finish()
@@ -221,6 +232,9 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     func adopt(_ connection: StudioConnection) { lock.withLock { self.connection = connection } }
 
     func report(_ event: StudioEvent) { continuation.yield(event) }
+
+    /// Whether key frames are wanted has changed.
+    func keyFramesChanged() { lock.withLock { connection }?.wakeUp() }
 
     /// The first decoded picture is told once.
     func pictureDecoded() {

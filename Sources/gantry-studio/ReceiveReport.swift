@@ -51,6 +51,11 @@ final class ReceiveReport: Sendable {
                 [.init("afterMicroseconds", .integer(Int64(microseconds)))])
         case .paused: say("paused", "The producer has paused.", [])
         case .resumed: say("resumed", "The producer sends again.", [])
+        case .replay(let behind):
+            say(
+                "replay",
+                behind.map { "Showing what came \(Figures.decimal($0.seconds, places: 1)) s ago." } ?? "Live again.",
+                [.init("behind", behind.map { .number($0.seconds) } ?? .null)])
         case .stoppedHere(let media):
             say(
                 "stoppedHere", Self.stopped(media),

@@ -167,7 +167,9 @@ extension ProducerConnection {
             case .decide(let peer): decide(peer)
             case .authorise: carrier.permitAllMessages()
             case .start(let start): begin(start)
-            case .keyFrame: server.requestKeyFrame()
+            // It costs all studios: not for one that does not look.
+            case .keyFrame(let request):
+                if demand.received & ChannelDemand.mask([request.channel]) != 0 { server.requestKeyFrame() }
             case .close: carrier.close()
             case .finish(let end):
                 self.end = end

@@ -47,6 +47,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
     private var isPaused = false
+    private var hasStarted = false
     private var formats: [UInt16: Format] = [:]
 
     init(session: StudioSession, link: any Link, dialer: SessionDialer) throws(GantryError) {
@@ -118,6 +119,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         lock.withLock { if end == nil { isRemoved = true } }
         close(.unpaired)
     }
+
+    func wakeUp() { carrier.wakeUp() }
 
     /// At once, without a goodbye.
     func abort() { carrier.close(afterSending: false) }
@@ -196,13 +199,23 @@ extension StudioConnection {
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
-        if let due = nextKeyFrame, now >= due {
-            nextKeyFrame = now + Self.keyFrameInterval
-            requestKeyFrame(.recording)
-        }
+        requestRegularKeyFrame(now)
         let deadline = lock.withLock { machine?.nextDeadline }
         guard let deadline, let nextKeyFrame else { return deadline }
         return min(deadline, nextKeyFrame)
+    }
+
+    /// For what is cut at key frames. At once where that has only begun to be wanted.
+    private func requestRegularKeyFrame(_ now: MediaTimestamp) {
+        guard hasStarted, !lock.withLock({ stopped.contains(.video) }),
+            session.packetOutputs.contains(where: { $0.wantsRegularKeyFrames })
+        else {
+            nextKeyFrame = nil
+            return
+        }
+        guard now >= nextKeyFrame ?? now else { return }
+        nextKeyFrame = now + Self.keyFrameInterval
+        requestKeyFrame(.recording)
     }
 
     func carrierClosed(_ error: GantryError?) {
@@ -222,7 +235,7 @@ extension StudioConnection {
         }
         guard lock.withLock({ count(packet) }) else { return }
         if packet.codec.isVideo { video?.enqueue(packet) } else { audio?.enqueue(packet) }
-        for output in session.configuration.packetOutputs { output.receive(packet) }
+        for output in session.packetOutputs { output.receive(packet) }
     }
 
     /// False for what is stopped here. Under the lock.
@@ -298,12 +311,10 @@ extension StudioConnection {
                     StreamInfo(
                         channel: Int($0.channel), kind: $0.kind, codec: $0.codec, name: DisplayName($0.name).text)
                 }))
-        for output in session.configuration.packetOutputs {
-            output.expect(video: video != nil, audio: audio != nil)
-            if output.wantsRegularKeyFrames && video != nil {
-                nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
-            }
-        }
+        for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
+        // START brings one.
+        nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
+        hasStarted = true
         start(channels)
     }
 
@@ -326,7 +337,7 @@ extension StudioConnection {
     private func addVideo(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
         let session = session
         let receiver = VideoReceiver(
-            codec: codec, outputs: session.configuration.videoOutputs,
+            codec: codec, outputs: session.outputs,
             clockOffset: { [weak self] in self?.clockOffset ?? 0 },
             needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) },
             decoded: { [weak session] in session?.pictureDecoded() },
@@ -342,7 +353,7 @@ extension StudioConnection {
     private func addAudio(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
         let session = session
         let receiver = AudioReceiver(
-            outputs: session.configuration.audioOutputs, clockOffset: { [weak self] in self?.clockOffset ?? 0 },
+            outputs: session.outputs, clockOffset: { [weak self] in self?.clockOffset ?? 0 },
             failed: { [weak session] in session?.report(.decodingFailed($0)) })
         try receiver.start()
         lock.withLock {
@@ -370,9 +381,7 @@ extension StudioConnection {
         // Said again after RESUME.
         guard formats.updateValue(format, forKey: format.channel) != format else { return }
         if case .video(let video) = format.format { self.video?.formatChanged(video) }
-        for output in session.configuration.packetOutputs {
-            output.formatChanged(format.format, epoch: format.epoch)
-        }
+        for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
         session.report(.format(format.format))
     }
 }

@@ -98,6 +98,7 @@ final class SessionRun: Sendable {
         var pauses: [Bool] = []
         /// What was stopped here after each change.
         var stops: [MediaSelection] = []
+        var replays: [MediaDuration?] = []
         var decodingFailed: GantryError?
         var connections = 0
         /// Why each connection ended that was not the last one; nil for a goodbye.
@@ -130,6 +131,7 @@ final class SessionRun: Sendable {
         case .paused: state.pauses.append(true)
         case .resumed: state.pauses.append(false)
         case .stoppedHere(let media): state.stops.append(media)
+        case .replay(let behind): state.replays.append(behind)
         case .disconnected(let error): state.losses.append(error)
         case .decodingFailed(let error): state.decodingFailed = error
         case .ended(let error):
