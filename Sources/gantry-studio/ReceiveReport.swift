@@ -82,16 +82,19 @@ final class ReceiveReport: Sendable {
         }
     }
 
-    func progress(_ now: StudioStatistics) {
+    /// - Parameter behind: how far behind live a replay is shown; nil: none is.
+    func progress(_ now: StudioStatistics, behind: MediaDuration?) {
         guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
+        let replay = behind.map { "replay, \(Figures.decimal($0.seconds, places: 1)) s behind · " } ?? ""
         guard now.framesReceived > 0 else {
             return status.show(
-                "\(Figures.decimal(now.mediaSeconds, places: 1)) s · sound, \(now.audioPacketsReceived) packets · lost "
+                replay
+                    + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · sound, \(now.audioPacketsReceived) packets · lost "
                     + "\(now.audioPacketsLost)",
                 isWarning: now.audioPacketsLost > 0)
         }
         status.show(
-            "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
+            replay + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
                 + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "
                 + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s · latency "
                 + "\(Figures.milliseconds(now.latency.p50)) ms (p99 \(Figures.milliseconds(now.latency.p99))) · lost "
@@ -111,6 +114,9 @@ final class ReceiveReport: Sendable {
             descriptor(Summary.text(result, outputs, processor: processor, isFull: isFull, failed: failed))
         }
     }
+
+    /// For people only.
+    func note(_ text: String) { if !json { status.write(text + "\n") } }
 
     private func say(_ event: String, _ text: String, _ fields: [JSONValue.Member]) {
         if json { emit(event, fields) } else { status.write(text + "\n") }
