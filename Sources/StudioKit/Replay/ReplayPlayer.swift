@@ -153,7 +153,7 @@ final class ReplayPlayer: @unchecked Sendable {
             if isVideo, let frame = frame(packet, number) { pending = frame }
             return .goesOn
         }
-        if let command = waitUntilDue(position) { return .ends(command) }
+        if let command = waitUntilDue(position, isVideo: isVideo) { return .ends(command) }
         if isVideo {
             if let frame = frame(packet, number) { outputs.replay(frame) }
         } else {
@@ -163,10 +163,11 @@ final class ReplayPlayer: @unchecked Sendable {
     }
 
     /// The command that has come meanwhile.
-    private func waitUntilDue(_ position: Int64) -> Command? {
+    private func waitUntilDue(_ position: Int64, isVideo: Bool) -> Command? {
         if origin == nil {
             origin = (position, MonotonicClock.now())
-            if let pending { outputs.replay(pending) }
+            // Where it begins with sound, this is the picture beside it.
+            if let pending, !isVideo { outputs.replay(pending) }
             pending = nil
             let newest = buffer.newest ?? position
             changed(MediaDuration(microseconds: max(0, newest &- position)))
