@@ -17,6 +17,10 @@ public enum StudioEvent: Sendable {
     case paused
     /// The producer sends again.
     case resumed
+    /// What is paused or hidden here has changed: see `StudioSession.pause` and `setVideoHidden`. Empty: all comes.
+    case stoppedHere(MediaSelection)
+    /// The outputs show what came so long before the newest picture; nil: they are live again. See `StudioSession.replay`.
+    case replay(behind: MediaDuration?)
     /// A decoder failed for good; the rest goes on.
     case decodingFailed(GantryError)
     /// The connection has ended, or the first could not be made, and the session tries until there is one: `connecting` and,

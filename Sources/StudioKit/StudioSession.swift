@@ -7,7 +7,8 @@ import GantryTrust
 /// One session with a producer: connects, decodes, and feeds the outputs until either side ends it. With
 /// `StudioSessionConfiguration.reconnection` it outlives its connections: the outputs go on with the next one.
 ///
-/// Threads: "studio-session" (dials, later finishes the outputs), "studio-io", "video-decode", "audio-decode".
+/// Threads: "studio-session" (dials, later finishes the outputs), "studio-io", "video-decode", "audio-decode", and while the
+/// replay is armed "replay".
 public final class StudioSession: @unchecked Sendable {  // What varies is guarded by `lock`.
     struct Context {
         let identity: Identity
@@ -22,8 +23,14 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     public let events: AsyncStream<StudioEvent>
 
     let dataObservers = DataObservers<Void>()
+    /// The last seconds, to be shown again or saved.
+    public let replay: Replay
+
     let context: Context
     let configuration: StudioSessionConfiguration
+    let outputs: OutputSwitch
+    /// What gets every packet.
+    let packetOutputs: [any PacketOutput]
     private let continuation: AsyncStream<StudioEvent>.Continuation
     private let lock = Condition()
     private var dialer: SessionDialer?
@@ -36,6 +43,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     private var startTime = MediaTimestamp(microseconds: 0)
     private var sawFrame = false
     private var hasArrived = false
+    private var receptionWishes = ReceptionWishes()
     /// The session's thread only: while there is no connection, from the first wait on.
     private var arrivals: ArrivalWatch?
 
@@ -47,13 +55,17 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         self.target = target
         self.configuration = configuration
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+        outputs = OutputSwitch(video: configuration.videoOutputs, audio: configuration.audioOutputs)
+        replay = Replay(outputs: outputs) { [continuation] in continuation.yield($0) }
+        packetOutputs = configuration.packetOutputs + [replay]
+        replay.session = self
     }
 
     deinit { continuation.finish() }
 
     /// Begins to connect; what follows comes as events. Once only.
     ///
-    /// - Throws: `invalidState` the second time.
+    /// - Throws: `invalidState` the second time, `invalidArgument` for a replay that cannot be.
     public func start() throws(GantryError) {
         let isFirst = lock.withLock {
             defer { hasStarted = true }
@@ -61,6 +73,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             return !hasStarted
         }
         guard isFirst else { throw GantryError(.invalidState, "The session has been started already.") }
+        if let settings = configuration.replay { try replay.arm(settings) }
         let thread = try NamedThread("studio-session") { [self] in run() }
         lock.withLock { self.thread = thread }
     }
@@ -77,6 +90,18 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         // This first: the dialler says a plain goodbye for a connection that the session does not know of yet.
         connection?.close(reason)
         dialer?.cancel()
+    }
+
+    var wishes: ReceptionWishes { lock.withLock { receptionWishes } }
+
+    func changeWishes(_ change: (inout ReceptionWishes) -> Void) {
+        let (connection, stopped) = lock.withLock { () -> (StudioConnection?, MediaSelection?) in
+            let former = receptionWishes.stopped
+            change(&receptionWishes)
+            return (self.connection, receptionWishes.stopped == former ? nil : receptionWishes.stopped)
+        }
+        connection?.applyWishes()
+        if let stopped { continuation.yield(.stoppedHere(stopped)) }
     }
 
     /// Blocks until the session has ended and all outputs are finished. Not on the cooperative pool, and not from an
@@ -127,8 +152,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             }
             hasStood = hasStood || stood != nil
             guard configuration.reconnection.goesOn(after: end, stood: hasStood), !closing else { break }
-            for output in configuration.videoOutputs { output.videoInterrupted() }
-            for output in configuration.audioOutputs { output.audioInterrupted() }
+            outputs.interrupted()
             if !isAway { continuation.yield(.disconnected(failure)) }
             isAway = true
             // At once, when it had stood for a while: there may be another path.
@@ -139,8 +163,8 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             }
         }
         stopArrivals()
-        for output in configuration.videoOutputs { output.videoEnded() }
-        for output in configuration.audioOutputs { output.audioEnded() }
+        replay.finish()
+        outputs.ended()
         for output in configuration.packetOutputs { output.finish() }
         continuation.yield(.ended(failure))
         continuation.finish()
@@ -228,6 +252,9 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     func adopt(_ connection: StudioConnection) { lock.withLock { self.connection = connection } }
 
     func report(_ event: StudioEvent) { continuation.yield(event) }
+
+    /// Whether key frames are wanted has changed.
+    func keyFramesChanged() { lock.withLock { connection }?.wakeUp() }
 
     /// The first decoded picture is told once.
     func pictureDecoded() {

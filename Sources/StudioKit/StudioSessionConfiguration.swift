@@ -8,6 +8,8 @@ public struct StudioSessionConfiguration: Sendable {
     /// goes on.
     public var duration: MediaDuration?
     public var reconnection = Reconnection.never
+    /// Arms the replay from the start; nil: `StudioSession.replay` can be armed later.
+    public var replay: ReplaySettings?
     /// Each gets every decoded picture, in this order.
     public var videoOutputs: [any VideoOutput] = []
     /// Each gets all decoded sound, in this order.

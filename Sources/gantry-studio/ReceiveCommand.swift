@@ -2,6 +2,7 @@ import CommandLineKit
 import GantryCore
 import GantryMedia
 import GantryPlatform
+import Glibc
 import StudioKit
 
 /// `gantry-studio receive`: connects to a producer and feeds the outputs that were asked for.
@@ -14,6 +15,8 @@ struct ReceiveCommand {
     private let statistics: StatisticsOptions
     private let statisticsSinks: StatisticsFeed.Sinks
     private let reporter: HTTPPost?
+    private let stateFolder: String
+    private let takesKeys: Bool
 
     private enum Whom {
         case target(ProducerTarget)
@@ -31,6 +34,8 @@ struct ReceiveCommand {
         controller = try StudioController(
             configuration: StudioConfiguration(
                 name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir")))
+        takesKeys = !arguments.has("json") && isatty(STDERR_FILENO) == 1
+        stateFolder = try StateFolder.open(arguments.string("state-dir")).path
         whom = try Self.whom(arguments, controller)
         let state = ReceiveState()
         self.state = state
@@ -87,10 +92,17 @@ struct ReceiveCommand {
 
     private func receive(_ target: ProducerTarget) throws(GantryError) -> ExitStatus {
         let session = controller.makeSession(target, configuration: outputs.configuration)
-        let signals = try SignalWatch { [state] _ in state.stop() }
+        let keys = takesKeys ? KeyReader { [report] in ReceiveKeys(session: session, report: report).pressed($0) } : nil
+        defer { keys?.stop() }
+        let signals = try SignalWatch(beforeDeath: { keys?.restore() }, received: { [state] _ in state.stop() })
         defer { signals.stop() }
+        if keys != nil { report.note(ReceiveKeys.help) }
+        let control = ReceiveControl(session)
+        let server = startServer(control)
+        defer { server?.stop() }
         let listening = Task.detached { [report, state, camera = outputs.virtualCamera, trace = outputs.trace] in
             for await event in session.events {
+                control.event(event)
                 report.event(event)
                 camera?.follow(event)
                 trace?.follow(event)
@@ -106,6 +118,7 @@ struct ReceiveCommand {
         waitForEnd(session)
         session.close()
         session.waitUntilEnded()
+        server?.stop()
         _ = state.waitUntilEnded(until: MonotonicClock.now() + .seconds(2))
         listening.cancel()
         outputs.finish()
@@ -124,12 +137,39 @@ struct ReceiveCommand {
         return feed
     }
 
+    /// Without a socket it goes on: it only cannot be asked.
+    private func startServer(_ control: ReceiveControl) -> ControlServer? {
+        do throws(GantryError) {
+            for slot in RunningReceives.slots {
+                let address = ControlAddress(studio: controller.keyID, slot: slot, stateFolder: stateFolder)
+                guard let server = try free(address, control) else { continue }
+                try server.start()
+                return server
+            }
+            Log.warning(
+                "\(RunningReceives.slots.count) receive already. This one cannot be asked or changed from outside.")
+        } catch {
+            Log.warning("\(error) This one cannot be asked or changed from outside.")
+        }
+        return nil
+    }
+
+    /// Nil when another one answers there.
+    private func free(_ address: ControlAddress, _ control: ReceiveControl) throws(GantryError) -> ControlServer? {
+        do throws(GantryError) {
+            return try ControlServer(address, handler: control)
+        } catch {
+            guard error.code == .busy else { throw error }
+            return nil
+        }
+    }
+
     /// Shows how it goes until the session ends, enough has been received, an output fails or a signal comes.
     private func waitForEnd(_ session: StudioSession) {
         var nextTrace = MonotonicClock.now()
         while !state.waitForChange(until: MonotonicClock.now() + .milliseconds(100)) {
             let statistics = session.statistics
-            report.progress(statistics)
+            report.progress(statistics, behind: session.replay.status.behind)
             guard let trace = outputs.trace, MonotonicClock.now() >= nextTrace else { continue }
             nextTrace = nextTrace + .seconds(1)
             trace.note(statistics)

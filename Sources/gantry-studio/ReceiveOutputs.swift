@@ -49,6 +49,13 @@ struct ReceiveOutputs {
         configuration.duration = try arguments.duration("duration")
         configuration.wantsVideo = !arguments.has("no-video")
         configuration.wantsAudio = !arguments.has("no-audio")
+        if arguments.has("replay") {
+            var settings = ReplaySettings()
+            if arguments.string("replay") != "", let duration = try arguments.duration("replay") {
+                settings.duration = duration
+            }
+            configuration.replay = settings
+        }
         try Self.check(arguments, configuration)
         var recording: MuxOutput?
         if let path = recordingPath {

@@ -51,6 +51,15 @@ final class ReceiveReport: Sendable {
                 [.init("afterMicroseconds", .integer(Int64(microseconds)))])
         case .paused: say("paused", "The producer has paused.", [])
         case .resumed: say("resumed", "The producer sends again.", [])
+        case .replay(let behind):
+            say(
+                "replay",
+                behind.map { "Showing what came \(Figures.decimal($0.seconds, places: 1)) s ago." } ?? "Live again.",
+                [.init("behind", behind.map { .number($0.seconds) } ?? .null)])
+        case .stoppedHere(let media):
+            say(
+                "stoppedHere", Self.stopped(media),
+                [.init("video", .bool(media.contains(.video))), .init("audio", .bool(media.contains(.audio)))])
         case .decodingFailed(let error):
             say("decodingFailed", "Decoding failed: \(error)", [.init("error", .string(error.description))])
         case .disconnected(let error):
@@ -64,16 +73,28 @@ final class ReceiveReport: Sendable {
         }
     }
 
-    func progress(_ now: StudioStatistics) {
+    private static func stopped(_ media: MediaSelection) -> String {
+        switch media {
+        case .all: "Paused here: nothing comes. Go on with: gantry-studio resume"
+        case .video: "The picture is paused here. Go on with: gantry-studio resume"
+        case .audio: "The sound is paused here. Go on with: gantry-studio resume"
+        default: "Nothing is paused here any more."
+        }
+    }
+
+    /// - Parameter behind: how far behind live a replay is shown; nil: none is.
+    func progress(_ now: StudioStatistics, behind: MediaDuration?) {
         guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
+        let replay = behind.map { "replay, \(Figures.decimal($0.seconds, places: 1)) s behind · " } ?? ""
         guard now.framesReceived > 0 else {
             return status.show(
-                "\(Figures.decimal(now.mediaSeconds, places: 1)) s · sound, \(now.audioPacketsReceived) packets · lost "
+                replay
+                    + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · sound, \(now.audioPacketsReceived) packets · lost "
                     + "\(now.audioPacketsLost)",
                 isWarning: now.audioPacketsLost > 0)
         }
         status.show(
-            "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
+            replay + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
                 + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "
                 + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s · latency "
                 + "\(Figures.milliseconds(now.latency.p50)) ms (p99 \(Figures.milliseconds(now.latency.p99))) · lost "
@@ -104,6 +125,9 @@ final class ReceiveReport: Sendable {
             descriptor(Summary.text(result, outputs, processor: processor, isFull: isFull, failed: failed))
         }
     }
+
+    /// For people only.
+    func note(_ text: String) { if !json { status.write(text + "\n") } }
 
     private func say(_ event: String, _ text: String, _ fields: [JSONValue.Member]) {
         if json { emit(event, fields) } else { status.write(text + "\n") }

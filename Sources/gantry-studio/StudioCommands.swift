@@ -12,7 +12,7 @@ enum StudioCommands {
             .init("gantry-studio receive camera --ts - | ffplay -", "watch it"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [pair, receive, list, devices])
+        subcommands: [pair, receive, list, status, replay, pause, resume, prefer, devices])
 
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
@@ -59,6 +59,10 @@ enum StudioCommands {
                 "trace", value: "FILE",
                 help: "Write what became of each picture, as JSON lines; - is standard output.", group: "Outputs"),
             Option("force", short: "f", help: "Overwrite files that exist.", group: "Outputs"),
+            Option(
+                "replay", value: "TIME",
+                help: "Hold the last seconds, to be shown again or saved with `gantry-studio replay`. Default: 30s.",
+                optionalValue: []),
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),
             Option("duration", short: "d", value: "TIME", help: "Stop after this time of media, as in 10s or 1m30s."),
@@ -85,6 +89,8 @@ enum StudioCommands {
             .init("gantry-studio receive camera --ts - | ffplay -", "watch"),
             .init("gantry-studio receive camera --vcam", "use it as a webcam in browsers and meetings"),
             .init("gantry-studio receive camera --play", "listen"),
+            .init(
+                "gantry-studio receive camera --vcam --replay=1m", "and `gantry-studio replay back 20` shows it again"),
             .init("gantry-studio receive camera --y4m - | ffmpeg -i - out.webm", "hand frames on"),
         ])
 
@@ -96,6 +102,92 @@ enum StudioCommands {
             .init("gantry-studio list --watch --json", "a JSON line for each change"),
         ],
         notes: ["A name here can be given to `gantry-studio receive` once it is paired."])
+
+    static let status = Command(
+        "status", summary: "Show what is being received",
+        options: [RunningReceives.option],
+        examples: [
+            .init("gantry-studio status", "from whom, what is paused here, and how much a replay holds"),
+            .init("gantry-studio status --json", "a JSON line for each that runs"),
+        ],
+        notes: ["Ends with 1 when nothing is received."])
+
+    private static let media = [
+        Option("video", help: "The picture only."), Option("audio", help: "The sound only."), RunningReceives.option,
+    ]
+
+    static let pause = Command(
+        "pause", summary: "Let the producer send nothing to this studio",
+        options: media,
+        examples: [
+            .init("gantry-studio pause", "nothing comes until `resume`; the connection stays"),
+            .init("gantry-studio pause --video", "sound goes on"),
+        ])
+
+    static let resume = Command(
+        "resume", summary: "Go on after pause",
+        options: media,
+        examples: [
+            .init("gantry-studio resume", "picture and sound"),
+            .init("gantry-studio resume --audio -p camera", "the sound of the producer named camera"),
+        ])
+
+    static let prefer = Command(
+        "prefer", summary: "Ask the producer for another size or rate",
+        options: [
+            Option("bitrate", value: "RATE", help: "Bits a second at most, as in 1M."), RunningReceives.option,
+        ],
+        positionals: [
+            Positional("SIZE@RATE", help: "As in 640x480, @15 or 640x480@15.", isRequired: false)
+        ],
+        examples: [
+            .init("gantry-studio prefer 640x480@15", "a small picture, 15 times a second"),
+            .init("gantry-studio prefer --bitrate 800k", "for a thin link"),
+        ],
+        notes: ["A wish: the producer may send something else. It holds until the session ends."])
+
+    static let replay = Command(
+        "replay", summary: "Show or save the last seconds of what is being received",
+        options: [RunningReceives.option],
+        examples: [
+            .init("gantry-studio replay back 10", "show again what came 10 seconds before"),
+            .init("gantry-studio replay live", "and back"),
+            .init("gantry-studio replay save goal.mp4", "into a file, without coding again"),
+        ],
+        notes: [
+            "Needs `gantry-studio receive --replay`, or `replay arm`. Virtual camera, loudspeaker and pipes show it; "
+                + "recordings go on with what is live."
+        ],
+        subcommands: [
+            Command(
+                "back", summary: "Show what came earlier", positionals: [time("How far back. Default: 10 seconds.")],
+                examples: [.init("gantry-studio replay back 10", "again: 10 seconds further back")]),
+            Command(
+                "forward", summary: "Show what came later",
+                positionals: [time("How far forward. Default: 10 seconds.")],
+                examples: [.init("gantry-studio replay forward 5", "at the newest picture it is live again")]),
+            Command(
+                "to", summary: "Show what came so long before now",
+                positionals: [Positional("TIME", help: "How long ago, as in 20 or 1m.")],
+                examples: [.init("gantry-studio replay to 20", "what came 20 seconds ago, whatever is shown now")]),
+            Command(
+                "live", summary: "Show what comes now", examples: [.init("gantry-studio replay live", "back to now")]),
+            Command(
+                "save", summary: "Write what is held into a file",
+                options: [Option("force", short: "f", help: "Overwrite a file that exists.")],
+                positionals: [Positional("FILE", help: "Ends in .mp4 or .mkv.")],
+                examples: [.init("gantry-studio replay save goal.mp4", "receiving goes on meanwhile")]),
+            Command(
+                "arm", summary: "Begin to hold what comes", positionals: [time("How long. Default: 30 seconds.")],
+                examples: [.init("gantry-studio replay arm 1m", "the last minute, from now on")]),
+            Command(
+                "disarm", summary: "Hold nothing any more",
+                examples: [.init("gantry-studio replay disarm", "its memory is free again")]),
+        ])
+
+    private static func time(_ help: String) -> Positional {
+        Positional("TIME", help: help, isRequired: false)
+    }
 
     static let devices = DevicesCommand.table(peer: "producer", tool: "gantry-studio")
 }

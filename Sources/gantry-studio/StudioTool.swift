@@ -11,6 +11,8 @@ enum StudioTool {
             case "pair": try PairCommand(arguments).run()
             case "list": try ListCommand(arguments).run()
             case "receive": try ReceiveCommand(arguments).run()
+            case "status": try ReceiveStatusCommand(arguments).run()
+            case "pause", "resume", "prefer", "replay": try ReceiverCommand(arguments).run()
             default: try devices(arguments)
             }
         }

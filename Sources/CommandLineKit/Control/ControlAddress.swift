@@ -2,8 +2,8 @@ package import GantryCore
 import GantryPlatform
 import Glibc
 
-/// Where the control socket of one installation is: `producer-<first 16 characters of its key>.sock` in the first of
-/// these folders that there is.
+/// Where a control socket of one installation is: `producer-<first 16 characters of its key>.sock`, or `studio-….sock`,
+/// in the first of these folders that there is.
 ///
 /// 1. `$XDG_RUNTIME_DIR/gantry`, 2. `/run/user/UID/gantry`, 3. the state folder. A runtime folder counts only when it
 /// belongs to us: `sudo` may hand down that of another user. A value; any thread.
@@ -16,12 +16,30 @@ package struct ControlAddress: Sendable, Hashable {
 
     let places: [Place]
     package let name: String
+    let role: ControlRole
 
     /// - Parameter stateFolder: exists, and is ours alone.
     package init(
         producer keyID: KeyID, stateFolder: String, runtimeFolder: String? = Environment["XDG_RUNTIME_DIR"]
     ) {
-        name = "producer-\(keyID.short.lowercased()).sock"
+        self.init(.producer, keyID, suffix: "", stateFolder, runtimeFolder)
+    }
+
+    /// - Parameters:
+    ///   - slot: of a studio several may run; from 1.
+    ///   - stateFolder: exists, and is ours alone.
+    package init(
+        studio keyID: KeyID, slot: Int, stateFolder: String,
+        runtimeFolder: String? = Environment["XDG_RUNTIME_DIR"]
+    ) {
+        self.init(.studio, keyID, suffix: slot > 1 ? "-\(slot)" : "", stateFolder, runtimeFolder)
+    }
+
+    private init(
+        _ role: ControlRole, _ keyID: KeyID, suffix: String, _ stateFolder: String, _ runtimeFolder: String?
+    ) {
+        self.role = role
+        name = "\(role.prefix)-\(keyID.short.lowercased())\(suffix).sock"
         var places: [Place] = []
         for base in [runtimeFolder, "/run/user/\(geteuid())"] {
             guard let base, base.utf8.first == UInt8(ascii: "/"), Self.isOurs(base) else { continue }

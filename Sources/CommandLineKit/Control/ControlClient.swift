@@ -6,12 +6,16 @@ import Glibc
 package final class ControlClient: @unchecked Sendable {
     // `lock` guards nextID; `sending` is held while a line is written; `buffer` belongs to the thread that calls.
     private let socket: FileDescriptor
+    private let role: ControlRole
     private let lock = Lock()
     private let sending = Lock()
     private var nextID: Int64 = 0
     private var buffer: [UInt8] = []
 
-    private init(_ socket: FileDescriptor) { self.socket = socket }
+    private init(_ socket: FileDescriptor, _ role: ControlRole) {
+        self.socket = socket
+        self.role = role
+    }
 
     /// Nil when nothing runs there.
     ///
@@ -24,10 +28,10 @@ package final class ControlClient: @unchecked Sendable {
                 guard ControlSocket.isTrusted(socket) else {
                     throw SystemError(errno: EPERM, during: "look who listens")
                 }
-                return ControlClient(socket)
+                return ControlClient(socket, address.role)
             } catch {
                 throw ControlFolder.error(
-                    "The control socket \(folder.path)/\(address.name) cannot be used. Restart the producer.",
+                    "The control socket \(folder.path)/\(address.name) cannot be used. Restart the \(address.role.noun).",
                     error.errno, error.operation)
             }
         }
@@ -53,7 +57,7 @@ package final class ControlClient: @unchecked Sendable {
             if let name = message["event"]?.string {
                 event(name, message)
             } else if let error = message["error"] {
-                throw Self.error(error)
+                throw self.error(error)
             } else {
                 return message["result"] ?? .null
             }
@@ -93,26 +97,26 @@ package final class ControlClient: @unchecked Sendable {
             searched = buffer.count
             guard searched <= ControlLimits.answer else {
                 throw GantryError(
-                    .protocolError, "The running producer answers too much. Use the same version of both.")
+                    .protocolError, "The running \(role.noun) answers too much. Use the same version of both.")
             }
             guard ControlSocket.wait(socket, for: CInt(POLLIN), until: deadline) else {
                 throw GantryError(
-                    .timeout, "The running producer does not answer. End it and start it again: gantry-producer run")
+                    .timeout, "The running \(role.noun) does not answer. End it and start it again: \(role.command)")
             }
             var piece = [UInt8](repeating: 0, count: 65536)
             let got = recv(socket.rawValue, &piece, piece.count, 0)
             if got > 0 {
                 buffer += piece[..<got]
             } else if got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
-                throw GantryError(.peerLost, "The running producer has ended before it answered. Try again.")
+                throw GantryError(.peerLost, "The running \(role.noun) has ended before it answered. Try again.")
             }
         }
     }
 
-    private static func error(_ value: JSONValue) -> GantryError {
+    private func error(_ value: JSONValue) -> GantryError {
         let code = value["code"]?.integer.flatMap { Int(exactly: $0) } ?? GantryError.Code.general.rawValue
         return GantryError(
-            GantryError.Code(rawValue: code), value["message"]?.string ?? "The running producer refused.",
+            GantryError.Code(rawValue: code), value["message"]?.string ?? "The running \(role.noun) refused.",
             cause: value["cause"]?.string)
     }
 }

@@ -36,12 +36,12 @@ package final class ControlServer: @unchecked Sendable {  // `lock` guards conne
         self.name = name
         wake = try EventDescriptor()
         (socket, file) = try folder.withExclusiveAccess { () throws(GantryError) in
-            try Self.bind(name, in: folder)
+            try Self.bind(name, in: folder, address.role)
         }
     }
 
     private static func bind(
-        _ name: String, in folder: ControlFolder
+        _ name: String, in folder: ControlFolder, _ role: ControlRole
     ) throws(GantryError) -> (FileDescriptor, (dev_t, ino_t)) {
         let path = folder.path + "/" + name
         do throws(SystemError) {
@@ -65,7 +65,7 @@ package final class ControlServer: @unchecked Sendable {  // `lock` guards conne
             switch error.errno {
             // EAGAIN: its queue of newcomers is full.
             case EADDRINUSE, EAGAIN:
-                throw GantryError(.busy, "Another producer of this installation answers at \(path).")
+                throw GantryError(.busy, "Another \(role.noun) of this installation answers at \(path).")
             case EEXIST:
                 throw GantryError(
                     .controlSocket,

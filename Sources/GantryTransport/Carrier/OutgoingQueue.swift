@@ -130,8 +130,10 @@ struct OutgoingQueue {
 
     /// Lets go of the media packets that are not being sent yet. What is half sent goes on: the other end could not
     /// tell where the next packet begins.
-    mutating func removeWaitingMedia() {
-        for index in rings.indices {
+    ///
+    /// - Parameter channels: a mask, bit n is channel n.
+    mutating func removeWaitingMedia(of channels: UInt16 = .max) {
+        for index in rings.indices where channels & 1 << UInt16(index) != 0 {
             rings[index].removeWaitingPackets()
             scheduler.setReady(rings[index].count > 0, channel: UInt16(index))
         }

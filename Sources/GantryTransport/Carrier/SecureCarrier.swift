@@ -153,7 +153,11 @@ extension SecureCarrier {
     }
 
     /// Lets go of the media packets that wait; one that is half sent is completed.
-    package func discardWaitingMedia() { lock.withLock { queue.removeWaitingMedia() } }
+    ///
+    /// - Parameter channels: a mask, bit n is channel n.
+    package func discardWaitingMedia(of channels: UInt16 = .max) {
+        lock.withLock { queue.removeWaitingMedia(of: channels) }
+    }
 
     /// Closes the connection, at once or when all that was sent before has left.
     package func close(afterSending: Bool = true) {

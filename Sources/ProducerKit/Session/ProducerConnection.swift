@@ -25,6 +25,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     /// Set in `init`.
     private var data: DataPort?
     private var end: SessionEnd?
+    private var demand = ChannelDemand()
     private var nextStatistics = MediaTimestamp(microseconds: 0)
 
     /// A studio that is not paired.
@@ -189,15 +190,19 @@ extension ProducerConnection {
             case .decide(let peer): decide(peer)
             case .authorise: carrier.permitAllMessages()
             case .start(let start): begin(start)
-            case .keyFrame: server.requestKeyFrame()
+            // It costs all studios: not for one that does not look.
+            case .keyFrame(let request):
+                if demand.received & ChannelDemand.mask([request.channel]) != 0 { server.requestKeyFrame() }
             case .close: carrier.close()
             case .finish(let end):
                 self.end = end
                 if end.reason == .unpaired && end.isFromPeer { forgetPeer() }
             case .peerFailed(let failure): Log.info("the studio reports: \(DisplayName(failure.text).text)")
-            // Adaptation, pausing by the studio, data and further carriers are not offered in HELLO yet.
-            case .prefer, .feedback, .pause, .resume, .stats, .data, .dataCredit, .carrierOffer, .carrierBind, .clock:
-                break
+            case .pause(let what): pause(what)
+            case .resume(let what): resume(what)
+            case .prefer(let wish): prefers(wish)
+            // Adaptation and further carriers are not offered in HELLO yet; data was performed before.
+            case .feedback, .stats, .data, .dataCredit, .carrierOffer, .carrierBind, .clock: break
             // For the studio's side only.
             case .established, .format, .rate, .videoState, .streams: break
             }
@@ -294,12 +299,38 @@ extension ProducerConnection {
             isActive = isActive || isFirst
             return isFirst ? self.peer : nil
         }
+        demand.started(start.channels)
         server.subscribe(self, to: start.channels)
         if start.channels.contains(Channels.data) { data?.open(channel: Channels.data) }
         if let peer { server.events(.connected(peer)) }
         server.updateAdvert()
         server.tellIfPaused(self)
+        prefers(Prefer(size: start.size, frameRate: start.frameRate, maximumBitrate: start.maximumBitrate))
     }
+
+    /// For this studio alone; the others are not told. What is half sent is completed.
+    private func pause(_ what: Pause) {
+        let stopped = demand.paused(what.mask)
+        guard stopped != 0 else { return }
+        server.setReceives(self, stopped, false)
+        carrier.discardWaitingMedia(of: stopped)
+        Log.debug("\(peerName) has paused channels \(stopped) (reason \(what.reason.rawValue))")
+    }
+
+    /// The picture goes on with a key frame.
+    private func resume(_ what: Pause) {
+        let goingOn = demand.resumed(what.mask)
+        guard goingOn != 0 else { return }
+        server.setReceives(self, goingOn, true)
+        Log.debug("\(peerName) goes on with channels \(goingOn)")
+    }
+
+    private func prefers(_ wish: Prefer) {
+        guard wish != Prefer() else { return }
+        server.preferred(wish, by: peerName)
+    }
+
+    private var peerName: String { lock.withLock { peer?.name } ?? "a studio" }
 }
 
 // MARK: - Data

@@ -272,6 +272,26 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         if channels.contains(Channels.video) { video?.add(connection) } else { video?.remove(connection) }
     }
 
+    /// PAUSE and RESUME of a studio, for it alone. What nobody receives is not encoded.
+    ///
+    /// - Parameter channels: a mask, bit n is channel n.
+    func setReceives(_ connection: ProducerConnection, _ channels: UInt16, _ receives: Bool) {
+        if channels & 1 << Channels.audio != 0 {
+            if receives { audio?.add(connection) } else { audio?.remove(connection) }
+        }
+        if channels & 1 << Channels.video != 0 {
+            if receives { video?.add(connection) } else { video?.remove(connection) }
+        }
+    }
+
+    /// A studio would like another picture, by START or PREFER. Every studio gets the same one.
+    func preferred(_ wish: Prefer, by name: String) {
+        let size = wish.size.map { "\($0.width)x\($0.height)" } ?? "any size"
+        let rate = wish.frameRate.map { "\($0) fps" } ?? "any rate"
+        let bitrate = wish.maximumBitrate.map { "\($0) bit/s" } ?? "any bitrate"
+        Log.info("\(name) would like \(size), \(rate), \(bitrate)")
+    }
+
     func unsubscribe(_ connection: ProducerConnection) {
         audio?.remove(connection)
         video?.remove(connection)

@@ -16,6 +16,9 @@ package final class LatencyMeter: VideoOutput, @unchecked Sendable {  // All sta
 
     package init() {}
 
+    /// What is live is measured.
+    package var followsReplay: Bool { false }
+
     package struct Result: Sendable {
         package var framesRead = 0
         package var framesMissing = 0

@@ -18,6 +18,9 @@ package final class SkewMeter: VideoOutput, AudioOutput, @unchecked Sendable {  
 
     package init() {}
 
+    /// What is live is measured.
+    package var followsReplay: Bool { false }
+
     package func receive(_ frame: VideoFrame) {
         guard TimeCode.read(from: frame.picture) != nil else { return }
         let isFlash = FlashDetector.isLit(in: frame.picture)

@@ -22,13 +22,13 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
     private let reading = Lock()
     /// Guarded by `reading`.
     private var latencyRead = PercentileWindow(capacity: 1024)
-    private let outputs: [any AudioOutput]
+    private let outputs: OutputSwitch
     private let clockOffset: @Sendable () -> Int64
     private let failed: @Sendable (GantryError) -> Void
     private var thread: NamedThread?
 
     init(
-        outputs: [any AudioOutput], clockOffset: @escaping @Sendable () -> Int64,
+        outputs: OutputSwitch, clockOffset: @escaping @Sendable () -> Int64,
         failed: @escaping @Sendable (GantryError) -> Void
     ) {
         self.outputs = outputs
@@ -67,8 +67,7 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
             let decoder = try OpusAudioDecoder()
             while let packet = queue.pop() {
                 decoder.decode(packet) { block in
-                    let frame = AudioFrame(block)
-                    for output in outputs { output.receive(frame) }
+                    outputs.live(AudioFrame(block))
                 }
                 let elapsed = (MonotonicClock.now() - packet.header.captureTime).microseconds &+ clockOffset()
                 lock.withLock {

@@ -28,7 +28,7 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
     private var counters = Counters()
     private var latency = PercentileWindow(capacity: 8192)
     private var decodeTime = PercentileWindow(capacity: 512)
-    private let outputs: [any VideoOutput]
+    private let outputs: OutputSwitch
     /// Held while somebody reads the statistics; `lock` is then held for the copying only.
     private let reading = Lock()
     // Guarded by `reading`.
@@ -42,7 +42,7 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
     private var thread: NamedThread?
 
     init(
-        codec: MediaCodec, outputs: [any VideoOutput], clockOffset: @escaping @Sendable () -> Int64,
+        codec: MediaCodec, outputs: OutputSwitch, clockOffset: @escaping @Sendable () -> Int64,
         needsKeyFrame: @escaping @Sendable () -> Void, decoded: @escaping @Sendable () -> Void,
         failed: @escaping @Sendable (GantryError) -> Void
     ) {
@@ -120,6 +120,6 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
         decoded()
         let frame = VideoFrame(
             picture, frameRate: rate, decodedTime: now, clockOffset: MediaDuration(microseconds: offset))
-        for output in outputs { output.receive(frame) }
+        outputs.live(frame)
     }
 }

@@ -1,9 +1,20 @@
 package import GantryCore
 package import GantryPlatform
 
-/// Takes decoded pictures. Called on the session's decoding thread, in order, never two at once: a call that takes
-/// long delays the picture of all outputs.
-public protocol VideoOutput: AnyObject, Sendable {
+/// What both kinds of outputs say.
+public protocol MediaOutput: AnyObject, Sendable {
+    /// While a replay is shown it gets that; otherwise it gets what is live, whatever is shown. Must not change.
+    var followsReplay: Bool { get }
+}
+
+extension MediaOutput {
+    public var followsReplay: Bool { true }
+}
+
+/// Takes decoded pictures. Called on the session's decoding thread, or that of its replay, in order, never two at once: a
+/// call that takes long delays the picture of all outputs. A replay's pictures have their own stamps: time jumps back when
+/// it begins, and forth at its end.
+public protocol VideoOutput: MediaOutput {
     func receive(_ frame: VideoFrame)
     /// The connection has ended; the session tries to make another one. On the session's thread.
     func videoInterrupted()
@@ -15,8 +26,8 @@ extension VideoOutput {
     public func videoInterrupted() {}
 }
 
-/// Takes decoded sound. Called on the session's audio thread, in order.
-public protocol AudioOutput: AnyObject, Sendable {
+/// Takes decoded sound. Called on the session's audio thread, or that of its replay, in order, never two at once.
+public protocol AudioOutput: MediaOutput {
     func receive(_ frame: AudioFrame)
     /// As `VideoOutput.videoInterrupted`.
     func audioInterrupted()

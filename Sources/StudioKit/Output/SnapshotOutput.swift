@@ -30,6 +30,8 @@ package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `stat
         }
     }
 
+    package var followsReplay: Bool { false }
+
     package func receive(_ frame: VideoFrame) {
         let taken = lock.withLock { () -> Picture? in
             if state.isDone { return nil }

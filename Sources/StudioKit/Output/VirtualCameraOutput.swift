@@ -25,7 +25,10 @@ package final class VirtualCameraOutput: VideoOutput, @unchecked Sendable {  // 
         case .paused:
             say("\(lock.withLock { name }) has paused")
             camera.showCard()
-        case .resumed, .disconnected, .ended: wait()
+        case .stoppedHere(let media) where media.contains(.video):
+            say("Paused here")
+            camera.showCard()
+        case .resumed, .stoppedHere, .disconnected, .ended: wait()
         default: break
         }
     }

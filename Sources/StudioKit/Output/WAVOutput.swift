@@ -5,12 +5,15 @@ import GantryPlatform
 /// Writes the sound as WAV to a file or pipe.
 package final class WAVOutput: AudioOutput, Sendable {
     private let thread: OutputThread<AudioBlock>
+    /// A file is a recording of what is live; a pipe goes to somebody who listens.
+    package let followsReplay: Bool
 
     /// - Throws: what is wrong with the path, at once.
     package init(
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
         try OutputPath.check(path, overwrite: overwrite)
+        followsReplay = !OutputPath.isRegularFile(path)
         thread = try OutputThread("wav-output", path: path, capacity: 24, failed: failed) {
             queue throws(GantryError) in
             guard let first = queue.pop() else { return }

@@ -28,6 +28,9 @@ struct StreamCounter {
         spacing.add(sent: header.captureTime, arrived: arrived)
     }
 
+    /// The stream was stopped on purpose: the numbers that are missing then are no loss.
+    mutating func interrupted() { next = nil }
+
     /// How much the spacing of packets changes on the way (encoding included), RFC 3550 section 6.4.1.
     var jitter: MediaDuration { spacing.jitter }
 

@@ -7,7 +7,8 @@ import GantryTrust
 /// The connection of a session: performs what the session state machine decides, puts packets together and hands them
 /// to decoders and packet outputs.
 final class StudioConnection: CarrierHandler, @unchecked Sendable {
-    // `machine`, `clock`, counters, receivers, `end` and `isRemoved` are guarded by `lock`; the rest: I/O thread only.
+    // `machine`, `clock`, counters, receivers, channels, wishes, `end` and `isRemoved` are guarded by `lock`; the rest:
+    // I/O thread only.
     private static let keyFrameInterval = MediaDuration.seconds(2)
 
     private unowned let session: StudioSession
@@ -26,6 +27,14 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var closeError: GantryError?
     private var isRemoved = false
     private var acceptedAt: MediaTimestamp?
+    private var videoChannel: UInt16?
+    private var audioChannel: UInt16?
+    /// What the producer knows of our wishes; nil before START.
+    private var toldWishes: ReceptionWishes?
+    /// Packets of these are let go: they were on their way when the producer was told to stop.
+    private var stopped: MediaSelection = []
+    /// Held while wishes are told, so that the producer hears them in order.
+    private let wishOrder = Lock()
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
@@ -40,6 +49,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
     private var isPaused = false
+    private var hasStarted = false
+    private var formats: [UInt16: Format] = [:]
 
     init(session: StudioSession, link: any Link, dialer: SessionDialer) throws(GantryError) {
         self.session = session
@@ -117,6 +128,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         close(.unpaired)
     }
 
+    func wakeUp() { carrier.wakeUp() }
+
     /// At once, without a goodbye.
     func abort() { carrier.close(afterSending: false) }
 
@@ -129,11 +142,30 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     var isOnCable: Bool { address.hasPrefix("usb:") }
 
     private func requestKeyFrame(_ reason: Keyframe.Reason) {
-        let request = Keyframe(channel: lock.withLock { videoChannel }, reason: reason)
-        perform(lock.withLock { machine?.keyFrameNeeded(request, now: MonotonicClock.now()) })
+        perform(
+            lock.withLock {
+                guard let videoChannel else { return nil }
+                return machine?.keyFrameNeeded(
+                    Keyframe(channel: videoChannel, reason: reason), now: MonotonicClock.now())
+            })
     }
 
-    private var videoChannel: UInt16 = 0
+    /// Tells the producer what the session's wishes are now, as far as it does not know.
+    func applyWishes() {
+        wishOrder.withLock {
+            let wishes = session.wishes
+            perform(
+                lock.withLock {
+                    stopped = wishes.stopped
+                    if stopped.contains(.video) { videoCounter.interrupted() }
+                    if stopped.contains(.audio) { audioCounter.interrupted() }
+                    guard let toldWishes else { return nil }
+                    self.toldWishes = wishes
+                    return wishes.messages(after: toldWishes, video: videoChannel, audio: audioChannel)
+                        .flatMap { machine?.messageOffered($0) ?? [] }
+                })
+        }
+    }
 
     /// Microseconds to add to a difference (our clock − producer's stamp): producer's clock minus ours.
     private var clockOffset: Int64 {
@@ -192,13 +224,23 @@ extension StudioConnection {
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
-        if let due = nextKeyFrame, now >= due {
-            nextKeyFrame = now + Self.keyFrameInterval
-            requestKeyFrame(.recording)
-        }
+        requestRegularKeyFrame(now)
         let deadline = lock.withLock { machine?.nextDeadline }
         guard let deadline, let nextKeyFrame else { return deadline }
         return min(deadline, nextKeyFrame)
+    }
+
+    /// For what is cut at key frames. At once where that has only begun to be wanted.
+    private func requestRegularKeyFrame(_ now: MediaTimestamp) {
+        guard hasStarted, !lock.withLock({ stopped.contains(.video) }),
+            session.packetOutputs.contains(where: { $0.wantsRegularKeyFrames })
+        else {
+            nextKeyFrame = nil
+            return
+        }
+        guard now >= nextKeyFrame ?? now else { return }
+        nextKeyFrame = now + Self.keyFrameInterval
+        requestKeyFrame(.recording)
     }
 
     func carrierClosed(_ error: GantryError?) {
@@ -217,14 +259,20 @@ extension StudioConnection {
             if limit?.isReached == true { close() }
             return
         }
+        guard lock.withLock({ count(packet) }) else { return }
+        if packet.codec.isVideo { video?.enqueue(packet) } else { audio?.enqueue(packet) }
+        for output in session.packetOutputs { output.receive(packet) }
+    }
+
+    /// False for what is stopped here. Under the lock.
+    private func count(_ packet: MediaPacket) -> Bool {
+        guard !stopped.contains(packet.codec.isVideo ? .video : .audio) else { return false }
         if packet.codec.isVideo {
-            lock.withLock { videoCounter.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime) }
-            video?.enqueue(packet)
+            videoCounter.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime)
         } else {
-            lock.withLock { audioCounter.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime) }
-            audio?.enqueue(packet)
+            audioCounter.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime)
         }
-        for output in session.configuration.packetOutputs { output.receive(packet) }
+        return true
     }
 
     private func perform(_ actions: [SessionAction]?) {
@@ -293,19 +341,33 @@ extension StudioConnection {
                     StreamInfo(
                         channel: Int($0.channel), kind: $0.kind, codec: $0.codec, name: DisplayName($0.name).text)
                 }))
-        for output in session.configuration.packetOutputs {
-            output.expect(video: video != nil, audio: audio != nil)
-            if output.wantsRegularKeyFrames && video != nil {
-                nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
-            }
-        }
-        perform(lock.withLock { machine?.startRequested(Start(channels: channels)) })
+        for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
+        // START brings one.
+        nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
+        hasStarted = true
+        start(channels)
+    }
+
+    private func start(_ channels: [UInt16]) {
+        let picture = session.wishes.preferred
+        let wish = picture.message
+        perform(
+            lock.withLock {
+                var told = ReceptionWishes()
+                told.preferred = picture
+                toldWishes = told
+                return machine?.startRequested(
+                    Start(
+                        channels: channels, size: wish.size, frameRate: wish.frameRate,
+                        maximumBitrate: wish.maximumBitrate))
+            })
+        applyWishes()
     }
 
     private func addVideo(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
         let session = session
         let receiver = VideoReceiver(
-            codec: codec, outputs: session.configuration.videoOutputs,
+            codec: codec, outputs: session.outputs,
             clockOffset: { [weak self] in self?.clockOffset ?? 0 },
             needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) },
             decoded: { [weak session] in session?.pictureDecoded() },
@@ -321,10 +383,13 @@ extension StudioConnection {
     private func addAudio(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
         let session = session
         let receiver = AudioReceiver(
-            outputs: session.configuration.audioOutputs, clockOffset: { [weak self] in self?.clockOffset ?? 0 },
+            outputs: session.outputs, clockOffset: { [weak self] in self?.clockOffset ?? 0 },
             failed: { [weak session] in session?.report(.decodingFailed($0)) })
         try receiver.start()
-        lock.withLock { audio = receiver }
+        lock.withLock {
+            audio = receiver
+            audioChannel = channel
+        }
         assemblers[channel] = MediaReassembler(codec: codec, pool: audioPackets)
     }
 
@@ -343,10 +408,10 @@ extension StudioConnection {
             }
         // What was not asked for is not received: outputs must not wait for it.
         guard assemblers[format.channel]?.codec == codec else { return }
+        // Said again after RESUME.
+        guard formats.updateValue(format, forKey: format.channel) != format else { return }
         if case .video(let video) = format.format { self.video?.formatChanged(video) }
-        for output in session.configuration.packetOutputs {
-            output.formatChanged(format.format, epoch: format.epoch)
-        }
+        for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
         session.report(.format(format.format))
     }
 }

@@ -101,6 +101,13 @@ struct TraceWriter {
         case .decodingFailed(let error):
             line.add("event", "decodingFailed")
             line.add("error", error.message)
+        case .stoppedHere(let media):
+            line.add("event", "stoppedHere")
+            line.add("video", media.contains(.video))
+            line.add("audio", media.contains(.audio))
+        case .replay(let behind):
+            line.add("event", "replay")
+            line.add("behind", behind)
         case .connecting, .discoveryUnavailable, .paired, .format(.audio), .firstFrame, .ended: return nil
         }
         return line

@@ -6,24 +6,6 @@ import ProducerKit
 import StudioKit
 import Testing
 
-/// Keeps what the headers of all packets say.
-private final class HeaderCollector: PacketOutput {
-    struct Entry: Sendable {
-        let isVideo: Bool
-        let header: MediaHeader
-    }
-
-    let entries = Watched<[Entry]>([])
-    let wantsRegularKeyFrames = false
-
-    func expect(video: Bool, audio: Bool) {}
-    func formatChanged(_ format: StreamFormat, epoch: UInt16) {}
-    func receive(_ packet: MediaPacket) {
-        entries.change { $0.append(Entry(isVideo: packet.codec.isVideo, header: packet.header)) }
-    }
-    func finish() {}
-}
-
 extension EndToEnd {
     @Suite struct PauseTests {
         /// A producer that plays the pattern until `source.stop()`, and a studio that receives it.

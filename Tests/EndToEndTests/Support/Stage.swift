@@ -96,6 +96,9 @@ final class SessionRun: Sendable {
         var hasFrame = false
         /// True for each pause that was told, false for each end of one.
         var pauses: [Bool] = []
+        /// What was stopped here after each change.
+        var stops: [MediaSelection] = []
+        var replays: [MediaDuration?] = []
         var decodingFailed: GantryError?
         var connections = 0
         /// Why each connection ended that was not the last one; nil for a goodbye.
@@ -127,6 +130,8 @@ final class SessionRun: Sendable {
         case .firstFrame: state.hasFrame = true
         case .paused: state.pauses.append(true)
         case .resumed: state.pauses.append(false)
+        case .stoppedHere(let media): state.stops.append(media)
+        case .replay(let behind): state.replays.append(behind)
         case .disconnected(let error): state.losses.append(error)
         case .decodingFailed(let error): state.decodingFailed = error
         case .ended(let error):

@@ -32,7 +32,7 @@ import Testing
 
     private enum Event: Sendable, CaseIterable {
         case lostPacket, lostPackets, pause, laterWay, shorterWay, littleLaterWay, jam, noProcessor
-        case clockOfCard, largePeriods, soundServer, wildClock
+        case clockOfCard, largePeriods, soundServer, wildClock, replay
     }
 
     /// Where the sound is 5 s after something has happened, and what may be heard of that.
@@ -60,6 +60,12 @@ import Testing
             case .clockOfCard: card.setRate(48_000 * 1.0002)
             case .wildClock: card.setRate(48_000 * 1.0008)
             case .pause: try stage.run(until: 9.2, sends: false)
+            case .replay:
+                // What came three seconds before, again; then live.
+                stage.shift = -300
+                try stage.run(until: 9.5)
+                #expect(Self.largest(stage.skews(from: 6)) <= 0.005)
+                stage.shift = 0
             case .lostPacket, .lostPackets, .largePeriods, .soundServer: break
             }
             try stage.run(until: 20)
@@ -71,6 +77,7 @@ import Testing
             case .lostPacket, .littleLaterWay, .clockOfCard, .largePeriods, .soundServer, .wildClock:
                 #expect(figures.underruns == 0 && figures.realignments <= (event == .soundServer ? 1 : 0))
                 #expect(Self.largest(stage.skews(from: 4, to: 14)) <= (event == .soundServer ? 0.060 : 0.020))
+            case .replay: #expect(figures.underruns == 0 && figures.realignments == 2)
             case .pause: #expect(figures.underruns == 0 && figures.realignments <= 2)
             // One at the beginning: the first packet came by the other way.
             case .shorterWay: #expect(figures.underruns <= 1 && figures.realignments <= 2)

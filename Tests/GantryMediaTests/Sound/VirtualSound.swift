@@ -178,6 +178,8 @@ final class SoundStage {
     var jitter = 0.0
     /// Packets that the network loses.
     var isLost: (Int) -> Bool = { _ in false }
+    /// Packets that are sent are those of so many later; a multiple of 100.
+    var shift = 0
     /// Until then, packets are held up.
     var jam = 0.0
     /// The player gets no processor until then.
@@ -215,8 +217,8 @@ final class SoundStage {
             card.now = max(card.now, arrives ? nextArrival : nextTurn)
             if arrives {
                 if sends && !isLost(number) {
-                    sound.fill(block, number)
-                    block.presentationTime = MediaTimestamp(microseconds: 77_000_000 + Int64(number) * 10_000)
+                    sound.fill(block, number + shift)
+                    block.presentationTime = MediaTimestamp(microseconds: 77_000_000 + Int64(number + shift) * 10_000)
                     playout.add(block, received: VirtualCard.stamp(card.now))
                 }
                 number += 1

@@ -1,0 +1,83 @@
+import GantryPlatform
+
+/// Where decoded pictures and sound go: from the connection while live, from the replay while that is shown. Outputs that do
+/// not follow the replay always get what is live. Any thread.
+///
+/// Each order lock is held while outputs are called, so that they never get two pictures, or pieces of sound, at once.
+final class OutputSwitch: @unchecked Sendable {
+    // `isReplaying` is written under both locks; `isVideoInterrupted` is guarded by `videoOrder`, the other by `audioOrder`.
+    private let video: [any VideoOutput]
+    private let audio: [any AudioOutput]
+    private let videoOrder = Lock()
+    private let audioOrder = Lock()
+    private var isReplaying = false
+    private var isVideoInterrupted = false
+    private var isAudioInterrupted = false
+
+    init(video: [any VideoOutput], audio: [any AudioOutput]) {
+        self.video = video
+        self.audio = audio
+    }
+
+    // MARK: The connection's decoding threads
+
+    func live(_ frame: VideoFrame) {
+        videoOrder.withLock {
+            isVideoInterrupted = false
+            for output in video where !(isReplaying && output.followsReplay) { output.receive(frame) }
+        }
+    }
+
+    func live(_ frame: AudioFrame) {
+        audioOrder.withLock {
+            isAudioInterrupted = false
+            for output in audio where !(isReplaying && output.followsReplay) { output.receive(frame) }
+        }
+    }
+
+    // MARK: The replay's thread
+
+    func beginReplay() { videoOrder.withLock { audioOrder.withLock { isReplaying = true } } }
+
+    /// What is live goes to all outputs again; where nothing is, they are told.
+    func endReplay() {
+        videoOrder.withLock {
+            audioOrder.withLock {
+                guard isReplaying else { return }
+                isReplaying = false
+                if isVideoInterrupted { for output in video where output.followsReplay { output.videoInterrupted() } }
+                if isAudioInterrupted { for output in audio where output.followsReplay { output.audioInterrupted() } }
+            }
+        }
+    }
+
+    func replay(_ frame: VideoFrame) {
+        videoOrder.withLock { for output in video where output.followsReplay { output.receive(frame) } }
+    }
+
+    func replay(_ frame: AudioFrame) {
+        audioOrder.withLock { for output in audio where output.followsReplay { output.receive(frame) } }
+    }
+
+    // MARK: The session's thread
+
+    /// There is no connection: told once, until something comes again. What shows the replay hears of it when that is over.
+    func interrupted() {
+        videoOrder.withLock {
+            guard !isVideoInterrupted else { return }
+            isVideoInterrupted = true
+            for output in video where !(isReplaying && output.followsReplay) { output.videoInterrupted() }
+        }
+        audioOrder.withLock {
+            guard !isAudioInterrupted else { return }
+            isAudioInterrupted = true
+            for output in audio where !(isReplaying && output.followsReplay) { output.audioInterrupted() }
+        }
+    }
+
+    /// After the replay's end.
+    func ended() {
+        for output in video { output.videoEnded() }
+        for output in audio { output.audioEnded() }
+    }
+}

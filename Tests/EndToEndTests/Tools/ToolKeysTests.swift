@@ -1,0 +1,60 @@
+import Foundation
+import GantryCore
+import GantryPlatform
+import GantryTestSupport
+import Glibc
+import Testing
+
+extension EndToEnd {
+    /// The keys of the terminal in which `receive` runs.
+    @Suite struct ToolKeysTests {
+        @Test func keysPauseAndReplay() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern()
+            let shell = try ShellOnTerminal(columns: 120, rows: 40)
+            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            shell.type(
+                "cd \(stage.folder.path); gantry-studio --state-dir \(stage.file("studio")) receive --replay\n")
+            try await shell.wait(text: "Space pauses", alternate: false)
+            try await shell.wait(text: "fps ·", alternate: false)
+            shell.type("\u{1b}[D")
+            try await shell.wait(text: "Showing what came", alternate: false)
+            shell.type("\u{1b}OF")
+            try await shell.wait(text: "Live again.", alternate: false)
+            shell.type("s")
+            try await shell.wait(text: "Saved ", alternate: false)
+            let saved = try #require(
+                try FileManager.default.contentsOfDirectory(atPath: stage.folder.path).first {
+                    $0.hasPrefix("replay-") && $0.hasSuffix(".mp4")
+                })
+            #expect(try await Judge.complaints(stage.file(saved)) == "")
+            shell.type(" ")
+            try await shell.wait(text: "Paused here", alternate: false)
+            shell.type(" ")
+            try await shell.wait(text: "Nothing is paused here any more.", alternate: false)
+
+            // The shell has its terminal meanwhile, and gives it back.
+            shell.type("\u{1A}")
+            try await shell.wait(text: "Stopped", alternate: false)
+            shell.type("echo sh''ell; stty -a\n")
+            try await shell.wait(for: "the shell") { $0.text.contains("shell") && $0.text.contains(" icanon") }
+            shell.type("clear; fg\n")
+            try await shell.wait(text: "receive --replay", alternate: false)
+            shell.type(" ")
+            try await shell.wait(text: "Paused here", alternate: false)
+
+            shell.type("\u{03}")
+            // A shell forgets the rest of a line whose command was stopped.
+            try await shell.wait(text: "Received", alternate: false)
+            shell.type("echo status=$?; stty -a\n")
+            let end = try await shell.wait(for: "the end") {
+                $0.text.contains("status=") && $0.text.contains("extproc")
+            }
+            #expect(end.text.contains("status=0"), "\(end.text)")
+            #expect(end.text.contains(" icanon") && end.text.contains(" echo "), "\(end.text)")
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+        }
+    }
+}
