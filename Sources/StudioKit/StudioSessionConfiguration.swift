@@ -8,6 +8,8 @@ public struct StudioSessionConfiguration: Sendable {
     /// goes on.
     public var duration: MediaDuration?
     public var reconnection = Reconnection.never
+    /// How media comes from a producer on the network.
+    public var transport = MediaTransport.auto
     /// Each gets every decoded picture, in this order.
     public var videoOutputs: [any VideoOutput] = []
     /// Each gets all decoded sound, in this order.

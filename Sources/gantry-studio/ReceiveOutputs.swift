@@ -46,6 +46,7 @@ struct ReceiveOutputs {
         configuration.duration = try arguments.duration("duration")
         configuration.wantsVideo = !arguments.has("no-video")
         configuration.wantsAudio = !arguments.has("no-audio")
+        configuration.transport = arguments.string("transport").flatMap(MediaTransport.init(rawValue:)) ?? .auto
         try Self.check(arguments, configuration)
         var recording: MuxOutput?
         if let path = recordingPath {
