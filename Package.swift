@@ -57,6 +57,8 @@ let package = Package(
         library("CSampleRate", pkgConfig: "samplerate", apt: ["libsamplerate0-dev"]),
         library("CLibUSB", pkgConfig: "libusb-1.0", apt: ["libusb-1.0-0-dev"]),
         library("CFunctionFS", apt: ["linux-libc-dev"]),
+        library("CSRTP", pkgConfig: "libsrtp2", apt: ["libsrtp2-dev"]),
+        library("CISAL", pkgConfig: "libisal", apt: ["libisal-dev"]),
 
         // The direction of dependency is downwards only; the two kits never import each other.
         module("GantryCore"),
@@ -64,7 +66,7 @@ let package = Package(
         module("GantryTrust", ["GantryCore", "GantryPlatform", "COpenSSL", "CSQLite"]),
         module(
             "GantryTransport",
-            ["GantryCore", "GantryPlatform", "GantryTrust", "CAvahi", "CLibUSB", "CFunctionFS"]),
+            ["GantryCore", "GantryPlatform", "GantryTrust", "CAvahi", "CLibUSB", "CFunctionFS", "CSRTP", "CISAL"]),
         module(
             "GantryMedia",
             [

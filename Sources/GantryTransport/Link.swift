@@ -11,6 +11,8 @@ package protocol Link: AnyObject, Sendable {
     var roomEvents: CInt { get }
     /// The other end for people: "192.168.1.5:7787".
     var peerAddress: String { get }
+    /// Where datagrams can go between the same two hosts; nil where there are none: on a cable, in a test.
+    var datagramPath: DatagramPath? { get }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
     func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
@@ -18,4 +20,8 @@ package protocol Link: AnyObject, Sendable {
     func finishWriting()
     /// Ends both directions at once; what was written before still goes out.
     func close()
+}
+
+extension Link {
+    package var datagramPath: DatagramPath? { nil }
 }

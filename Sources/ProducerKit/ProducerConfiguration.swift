@@ -17,6 +17,8 @@ public struct ProducerConfiguration: Sendable {
     public var audio: AudioSettings?
     /// Nil: studios reach the producer over the network only.
     public var usb: USBSettings?
+    /// How media goes to studios on the network. `udp` is the same as `auto` here: the studio decides what it insists on.
+    public var transport = MediaTransport.auto
 
     public init(
         name: String? = nil, port: UInt16 = Endpoint.defaultPort, isAdvertised: Bool = true,

@@ -10,6 +10,8 @@ public struct StudioSessionConfiguration: Sendable {
     public var reconnection = Reconnection.never
     /// Arms the replay from the start; nil: `StudioSession.replay` can be armed later.
     public var replay: ReplaySettings?
+    /// How media comes from a producer on the network.
+    public var transport = MediaTransport.auto
     /// Each gets every decoded picture, in this order.
     public var videoOutputs: [any VideoOutput] = []
     /// Each gets all decoded sound, in this order.

@@ -36,6 +36,30 @@ public struct StudioStatistics: Sendable, Equatable {
     public var clockDrift = 0.0
     /// What the producer says of encoding; p99 and maximum are not told. The count is 0 until it has said so.
     public var producerEncodeTime = Percentiles()
+    /// Media that came over UDP; all 0 where it came over TCP.
+    public var udp = UDPCounts()
+
+    public struct UDPCounts: Sendable, Equatable {
+        /// Pictures and packets of sound.
+        public var units = 0
+        /// Datagrams that parity gave back.
+        public var repaired = 0
+        /// Datagrams that were asked for again.
+        public var requested = 0
+        /// Datagrams that were not the producer's, or came twice: refused by SRTP.
+        public var refused = 0
+
+        public init() {}
+
+        static func + (a: Self, b: Self) -> Self {
+            var sum = a
+            sum.units += b.units
+            sum.repaired += b.repaired
+            sum.requested += b.requested
+            sum.refused += b.refused
+            return sum
+        }
+    }
 
     public struct Percentiles: Sendable, Equatable {
         public var count = 0
@@ -62,6 +86,7 @@ public struct StudioStatistics: Sendable, Equatable {
         sum.audioPacketsReceived = audioPacketsReceived + past.audioPacketsReceived
         sum.audioPacketsLost = audioPacketsLost + past.audioPacketsLost
         sum.audioBytes = audioBytes + past.audioBytes
+        sum.udp = udp + past.udp
         return sum
     }
 }

@@ -67,6 +67,12 @@ enum ProducerCommands {
             Option("name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection"),
             Option("port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection"),
             Option(
+                "transport", value: "WAY",
+                help:
+                    "How media travels on a network. auto: UDP where the studio and the network take it, else TCP. tcp: never "
+                    + "UDP. Default: auto.",
+                group: "Connection", allowed: ["auto", "tcp"]),
+            Option(
                 "usb", value: "FOLDER",
                 help:
                     "Send over a USB cable as well: this machine is the device, the studio the host. FOLDER is where the "

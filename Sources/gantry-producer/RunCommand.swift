@@ -26,11 +26,12 @@ struct RunCommand {
         let info = input.source.info
         let usb = try USBOptions.settings(arguments)
         usesUSB = usb != nil
-        controller = try ProducerController(
-            configuration: ProducerConfiguration(
-                name: try arguments.displayName("name"), port: port, stateDirectory: arguments.string("state-dir"),
-                video: info.video.map { Self.settings($0, input, bitrate) },
-                audio: info.audio == nil ? nil : .init(sourceName: input.audioLabel), usb: usb))
+        var configuration = ProducerConfiguration(
+            name: try arguments.displayName("name"), port: port, stateDirectory: arguments.string("state-dir"),
+            video: info.video.map { Self.settings($0, input, bitrate) },
+            audio: info.audio == nil ? nil : .init(sourceName: input.audioLabel), usb: usb)
+        configuration.transport = arguments.string("transport").flatMap(MediaTransport.init(rawValue:)) ?? .auto
+        controller = try ProducerController(configuration: configuration)
         address = ControlAddress(
             producer: controller.keyID, stateFolder: try StateFolder.open(arguments.string("state-dir")).path)
         report = RunReport(json: arguments.has("json"), input)

@@ -56,6 +56,7 @@ struct ReceiveOutputs {
             }
             configuration.replay = settings
         }
+        configuration.transport = arguments.string("transport").flatMap(MediaTransport.init(rawValue:)) ?? .auto
         try Self.check(arguments, configuration)
         var recording: MuxOutput?
         if let path = recordingPath {

@@ -71,6 +71,12 @@ enum StudioCommands {
                 help:
                     "End when the connection is lost. Without it `receive` goes on, over the other path or as soon as the "
                     + "producer is back, in the same outputs, until Ctrl-C or the producer's goodbye."),
+            Option(
+                "transport", value: "WAY",
+                help:
+                    "How media travels on a network. auto: UDP where it passes, else TCP. tcp: never UDP. udp: end when UDP "
+                    + "does not pass. Default: auto.",
+                allowed: ["auto", "tcp", "udp"]),
             Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
         ] + StatisticsOptions.table(usual: StatisticsOptions.studioMetrics),
         positionals: [

@@ -43,6 +43,11 @@ enum Summary {
             "Round trip \(Figures.milliseconds(result.roundTrip)) ms, jitter \(Figures.milliseconds(result.jitter)) ms. "
                 + "Processor \(Figures.decimal(processor, places: 1)) %.",
         ]
+        if result.udp.units > 0 {
+            lines.append(
+                "Over UDP: \(result.udp.repaired) lost datagrams repaired by parity, \(result.udp.requested) asked for again, "
+                    + "\(result.udp.refused) refused.")
+        }
         if let code = outputs.latency.result {
             lines.append(
                 "By the time code in the picture: p50 \(Figures.milliseconds(code.p50)), p95 "
@@ -92,6 +97,15 @@ enum Summary {
             .init("cpuPercent", .number(processor)), .init("cpuSeconds", .number(usage.processorTime.seconds)),
             number("residentBytes", usage.residentBytes),
         ]
+        if result.udp.units > 0 {
+            fields.append(
+                .init(
+                    "udp",
+                    .object([
+                        number("units", result.udp.units), number("repaired", result.udp.repaired),
+                        number("requested", result.udp.requested), number("refused", result.udp.refused),
+                    ])))
+        }
         if let sound = outputs.sound { fields.append(SoundOptions.json(sound)) }
         if let code = outputs.latency.result {
             fields.append(

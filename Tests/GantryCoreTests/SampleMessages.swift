@@ -79,6 +79,10 @@ enum SampleMessages {
         "carrier offer": .carrierOffer(CarrierOffer(token: token, port: 4011, mask: 4)),
         "data credit": .dataCredit(DataCredit(taken: 131_072)),
         "carrier bind": .carrierBind(CarrierBind(sessionID: 42, token: token, mask: 4)),
+        "carrier offer of datagrams": .carrierOffer(
+            CarrierOffer(token: token, port: 40111, mask: 6, payload: 1472)),
+        "carrier bind of datagrams": .carrierBind(
+            CarrierBind(sessionID: 42, token: token, mask: 6, port: 40222, payload: 1452)),
         "error": .error(ErrorMessage(code: 501, text: "the clip is damaged")),
         "bye": .bye(Bye(reason: .normal)),
         "bye with text": .bye(Bye(reason: .protocolError, text: "length")),

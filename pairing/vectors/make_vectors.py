@@ -134,6 +134,9 @@ def messages():
         ("carrier offer", 0x12, tlv(1, token) + tlv(2, u16(4011)) + tlv(3, u16(4))),
         ("data credit", 0x14, tlv(1, u64(131072))),
         ("carrier bind", 0x13, tlv(1, u64(42)) + tlv(2, token) + tlv(3, u16(4))),
+        ("carrier offer of datagrams", 0x12, tlv(1, token) + tlv(2, u16(40111)) + tlv(3, u16(6)) + tlv(4, u16(1472))),
+        ("carrier bind of datagrams", 0x13, tlv(1, u64(42)) + tlv(2, token) + tlv(3, u16(6)) + tlv(4, u16(40222))
+         + tlv(5, u16(1452))),
         ("error", 0x1E, tlv(1, u16(501)) + tlv(2, text("the clip is damaged"))),
         ("bye", 0x1F, tlv(1, u8(1))),
         ("bye with text", 0x1F, tlv(1, u8(5)) + tlv(2, text("length"))),
@@ -224,6 +227,113 @@ def pairing():
     return result
 
 
+def gf_multiply(a, b):
+    result = 0
+    while b:
+        if b & 1:
+            result ^= a
+        a = a << 1 ^ (0x11D if a & 0x80 else 0)
+        b >>= 1
+    return result
+
+
+def gf_inverse(a):
+    return next(b for b in range(1, 256) if gf_multiply(a, b) == 1)
+
+
+def parity(symbols, count):
+    """Reed-Solomon parity of symbols of one size, datagram.md."""
+    k = len(symbols)
+    rows = []
+    for p in range(count):
+        factors = [gf_inverse((k + p) ^ j) for j in range(k)]
+        row = bytearray(len(symbols[0]))
+        for factor, symbol in zip(factors, symbols):
+            for i, byte in enumerate(symbol):
+                row[i] ^= gf_multiply(factor, byte)
+        rows.append(bytes(row))
+    return rows
+
+
+def rtp(payload_type, marker, sequence, timestamp, source, extension=True):
+    return (u8(0x90 if extension else 0x80) + u8(payload_type | (0x80 if marker else 0)) + u16(sequence)
+            + u32(timestamp) + u32(source))
+
+
+def media_packet(payload_type, marker, sequence, pts, source, clock, tag, unit, payload):
+    unit_number, index, total, data, position, k, r = tag
+    extension = u8(1) + u8(14) + u32(unit_number) + u16(index, total, data) + bytes([position, k, r, 0])
+    if unit is not None:
+        capture, media_sequence, epoch, key = unit
+        extension += (u8(2) + u8(24) + i64(pts) + i64(capture) + u32(media_sequence) + u16(epoch)
+                      + bytes([2 if key else 0, 0]) + bytes(2))
+    header = rtp(payload_type, marker, sequence, pts * clock // 1000 & 0xFFFFFFFF, source)
+    return header + u16(0x1000, len(extension) // 4) + extension + payload
+
+
+def datagram_packets():
+    """Small units as they are before SRTP, with their parity."""
+    pts, capture = 90000000, 89990000
+    nals = [bytes([0x67]) + bytes(range(1, 21)), bytes([0x68]) + bytes(range(1, 5)),
+            bytes([0x65]) + bytes(1 + i % 251 for i in range(2000))]
+    unit = b"".join(b"\0\0\0\1" + n for n in nals)
+    # A payload of 1232 bytes, less 16 for SRTP: 1156 for media in the first packet, 1181 in the others.
+    stap = u8(0x60 | 24) + b"".join(u16(len(n)) + n for n in nals[:2])
+    rest, pieces = nals[2][1:], []
+    room = 1232 - 16 - 32 - 3
+    while rest:
+        part, rest = rest[:room - 2], rest[room - 2:]
+        bits = (0x80 if not pieces else 0) | (0x40 if not rest else 0)
+        pieces.append(bytes([0x60 | 28, bits | 5]) + part)
+    payloads = [stap] + pieces
+    heads = [(capture, 7, 3, True)] + [None] * len(pieces)
+    k, r = len(payloads), 2
+    symbols = []
+    for payload, head in zip(payloads, heads):
+        inner = b"" if head is None else i64(pts) + i64(head[0]) + u32(head[1]) + u16(head[2]) + bytes([2, 0])
+        symbols.append(u16(len(payload)) + u8(0 if head is None else 1) + inner + payload)
+    size = max(map(len, symbols))
+    symbols = [s + bytes(size - len(s)) for s in symbols]
+    packets = []
+    for index, payload in enumerate(payloads + parity(symbols, r)):
+        is_parity = index >= k
+        packets.append(media_packet(98 if is_parity else 96, index == k - 1, 1 + index, pts, 1, 90,
+                                    (0, index, k + r, k, index, k, r), heads[index] if index < k else None, payload))
+    opus = bytes([0xFC]) + bytes(range(100))
+    sound = media_packet(97, False, 1, pts, 2, 48, (0, 0, 1, 1, 0, 1, 0), (pts, 0, 1, False), opus)
+    return {
+        "video": {"payloadSize": 1232, "loss": 0.05, "presentation": pts, "capture": capture, "sequence": 7, "epoch": 3,
+                  "key": True, "unit": unit.hex(), "packets": [p.hex() for p in packets]},
+        "sound": {"payloadSize": 1232, "loss": 0, "presentation": pts, "capture": pts, "sequence": 0, "epoch": 1,
+                  "key": False, "unit": opus.hex(), "packets": [sound.hex()]},
+    }
+
+
+def datagram():
+    exporter = hashlib.sha256(b"exporter").digest()
+    token = bytes(range(16))
+    name = b"GNTR"
+    blocks = []
+    for k, r, size in ((1, 1, 5), (4, 2, 16), (48, 32, 3)):
+        data = [bytes((7 * i + 13 * j + i * j) % 256 for i in range(size)) for j in range(k)]
+        blocks.append({"data": [d.hex() for d in data], "parity": [p.hex() for p in parity(data, r)]})
+    control = [
+        ("hello", u8(0x80) + u8(204) + u16(2) + u32(10) + name),
+        ("probed", u8(0x81) + u8(204) + u16(4) + u32(10) + name + u32(5) + u16(1472, 0)),
+        ("sent", u8(0x82) + u8(204) + u16(4) + u32(9) + name + u32(1, 70000)),
+        ("report", u8(0x81) + u8(201) + u16(7) + u32(10) + u32(1) + u32(3 << 24 | 20) + u32(70001, 45, 0, 0)),
+        ("request", u8(0x81) + u8(205) + u16(4) + u32(10) + u32(1) + u16(100, 0b101) + u16(200, 0)),
+    ]
+    return {
+        "keys": {"exporter": exporter.hex(), "token": token.hex(),
+                 "producer": hkdf(token, exporter, b"gantry datagram producer", 28).hex(),
+                 "studio": hkdf(token, exporter, b"gantry datagram studio", 28).hex()},
+        "parity": blocks,
+        "packets": datagram_packets(),
+        "control": [{"name": n, "packet": p.hex()} for n, p in control],
+    }
+
+
 def primitives():
     """RFC 4231 (HMAC) and RFC 5869 (HKDF) inputs; a check of an implementation's own primitives."""
     hmacs = [(b"\x0b" * 20, b"Hi There"), (b"Jefe", b"what do ya want for nothing?"), (b"\xaa" * 131, b"x" * 200)]
@@ -283,7 +393,7 @@ def codes():
 FILES = {
     "frames.json": frames, "media-prefix.json": media_prefixes, "messages.json": messages,
     "broken-messages.json": broken_messages, "pairing.json": pairing, "primitives.json": primitives,
-    "qr-codes.json": codes,
+    "qr-codes.json": codes, "datagram.json": datagram,
 }
 
 

@@ -14,3 +14,39 @@ int pthread_setname_np(pthread_t thread, const char *name);
 // prctl is variadic, which Swift does not import.
 static inline int CLinux_get_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }
 static inline int CLinux_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, (long)value, 0L, 0L, 0L); }
+
+// Several datagrams in one call. struct mmsghdr and the two functions are declared under _GNU_SOURCE only.
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+enum { CLinux_batch = 32 };
+struct CLinux_mmsghdr {
+    struct msghdr header;
+    unsigned int count;
+};
+
+// Sends `count` datagrams (at most CLinux_batch) on a connected socket. How many were sent, or -1.
+static inline int CLinux_send_batch(int socket, struct iovec *datagrams, unsigned int count) {
+    struct CLinux_mmsghdr messages[CLinux_batch] = {0};
+    if (count > CLinux_batch) count = CLinux_batch;
+    for (unsigned int i = 0; i < count; i++) {
+        messages[i].header.msg_iov = &datagrams[i];
+        messages[i].header.msg_iovlen = 1;
+    }
+    return (int)syscall(SYS_sendmmsg, socket, messages, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// Receives up to `count` datagrams (at most CLinux_batch); their lengths go into `datagrams`, 0 for one that was larger than its
+// buffer. How many came, or -1.
+static inline int CLinux_receive_batch(int socket, struct iovec *datagrams, unsigned int count) {
+    struct CLinux_mmsghdr messages[CLinux_batch] = {0};
+    if (count > CLinux_batch) count = CLinux_batch;
+    for (unsigned int i = 0; i < count; i++) {
+        messages[i].header.msg_iov = &datagrams[i];
+        messages[i].header.msg_iovlen = 1;
+    }
+    int received = (int)syscall(SYS_recvmmsg, socket, messages, count, MSG_DONTWAIT, (struct timespec *)0);
+    for (int i = 0; i < received; i++)
+        datagrams[i].iov_len = messages[i].header.msg_flags & MSG_TRUNC ? 0 : messages[i].count;
+    return received;
+}

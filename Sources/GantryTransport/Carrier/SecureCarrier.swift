@@ -102,6 +102,9 @@ package final class SecureCarrier: @unchecked Sendable {
 
     /// The other end for people.
     package var peerAddress: String { link.peerAddress }
+
+    /// Where datagrams can go to the other end; nil where there is no such way.
+    package var datagramPath: DatagramPath? { link.datagramPath }
 }
 
 // MARK: - Sending, from any thread

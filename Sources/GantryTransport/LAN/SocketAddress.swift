@@ -51,5 +51,18 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
+    /// The same host at another port.
+    func with(port: UInt16) -> SocketAddress {
+        var other = self
+        withUnsafeMutableBytes(of: &other.storage) { bytes in
+            bytes[2] = UInt8(port >> 8)
+            bytes[3] = UInt8(port & 0xFF)
+        }
+        return other
+    }
+
+    /// An IPv4 address, also one that is mapped into IPv6.
+    var isIPv4: Bool { family == AF_INET || host.utf8.contains(UInt8(ascii: ".")) }
+
     package var description: String { Endpoint(host: host, port: port).description }
 }

@@ -19,6 +19,15 @@ package final class SocketLink: Link {
     package var pollDescriptor: CInt { socket.rawValue }
     package var roomEvents: CInt { POLLOUT }
 
+    package var datagramPath: DatagramPath? {
+        let descriptor = socket.rawValue
+        guard let local = SocketAddress(filledBy: { getsockname(descriptor, $0, &$1) }),
+            let remote = SocketAddress(filledBy: { getpeername(descriptor, $0, &$1) }),
+            [AF_INET, AF_INET6].contains(local.family), local.family == remote.family
+        else { return nil }
+        return DatagramPath(local: local, remote: remote)
+    }
+
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {
         try socket.read(into: buffer)
     }

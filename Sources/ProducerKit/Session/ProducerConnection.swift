@@ -8,7 +8,7 @@ import GantryTrust
 ///
 /// The carrier's I/O thread drives it; formats and packets come from the encoding threads.
 final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Sendable {
-    // `machine`, `peer`, `isActive`, `stranger` and `answer` are guarded by `lock`; the rest: I/O thread only.
+    // `machine`, `peer`, `isActive`, `stranger`, `answer` and `route` are guarded by `lock`; the rest: I/O thread only.
     private let server: ProducerServer
     private let carrier: SecureCarrier
     private let id: UInt64
@@ -20,7 +20,11 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     /// On the cable, and not paired: nil once it is.
     private var stranger: Stranger?
     private var answer: StudioRequest.Answer?
+    /// Media beside the connection, where both ends and the link can.
+    private var route: DatagramRoute?
 
+    private var exporter: [UInt8] = []
+    private var sessionID: UInt64 = 0
     private var receiver = ControlReceiver()
     /// Set in `init`.
     private var data: DataPort?
@@ -43,8 +47,8 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         carrier = try SecureCarrier(
             link: link, identity: server.identity,
             configuration: .init(
-                role: .server, alpn: WireLimits.sessionProtocolName, phase: .beforeAuthorisation,
-                threadName: "producer-io")
+                role: .server, alpn: WireLimits.sessionProtocolName, exporterLabel: DatagramLimits.exporterLabel,
+                phase: .beforeAuthorisation, threadName: "producer-io")
         ) { [weak server] keyID in
             let trust = store.trust(of: keyID)
             guard isCable, trust != .trusted, let server else { return trust }
@@ -68,13 +72,17 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
 
     /// Any thread: with a goodbye, after what waits has been sent.
     func close(_ reason: Bye.Reason) {
+        openRoute?.drain()
         guard let actions = lock.withLock({ machine?.closeRequested(reason: reason) }) else { return abort() }
         perform(actions)
     }
 
     /// Any thread: tells a studio that receives, and throws away what waits to be sent.
     func pauseChanged(to isPaused: Bool) {
-        if isPaused { carrier.discardWaitingMedia() }
+        if isPaused {
+            carrier.discardWaitingMedia()
+            openRoute?.discardWaiting()
+        }
         let what = Pause(mask: server.channelMask, reason: .user)
         perform(
             lock.withLock { isActive ? machine?.messageOffered(isPaused ? .pause(what) : .resume(what)) : nil })
@@ -94,6 +102,8 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         carrier.wakeUp()
     }
 
+    private var openRoute: DatagramRoute? { lock.withLock { route } }
+
     /// Who receives; nil before START and after the end.
     var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
 }
@@ -103,6 +113,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
 extension ProducerConnection {
     func carrierEstablished(_ peer: CarrierPeer) {
         server.proven(id)
+        exporter = peer.exporter
         let device = try? server.store.device(keyID: peer.keyID)
         let known = ProducerPeer(
             keyID: peer.keyID, name: device?.displayedName ?? peer.keyID.short, address: peer.address)
@@ -111,7 +122,8 @@ extension ProducerConnection {
             if device == nil { stranger = Stranger(publicKeyInfo: peer.publicKeyInfo) }
             machine = ProducerSessionStateMachine(
                 hello: Hello(
-                    name: server.name, model: "gantry", version: ProducerServer.version, codecs: [.h264, .opus],
+                    capabilities: takesDatagrams ? .all.union(.datagrams) : .all, name: server.name, model: "gantry",
+                    version: ProducerServer.version, codecs: [.h264, .opus],
                     bootID: server.bootID),
                 now: MonotonicClock.now())
         }
@@ -152,13 +164,14 @@ extension ProducerConnection {
         performAnswer()
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
         guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
+        let routeDeadline = openRoute?.deadline(now: now)
         if now >= nextStatistics {
             nextStatistics = now + .seconds(1)
             // Asks every connection, this one too: not under the lock.
             let message = server.statisticsMessage
             perform(lock.withLock { machine?.messageOffered(.stats(message)) })
         }
-        return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics) }
+        return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics, routeDeadline ?? $0) }
     }
 
     func carrierClosed(_ error: GantryError?) {
@@ -169,6 +182,7 @@ extension ProducerConnection {
         perform(actions)
         server.unsubscribe(self)
         data?.close()
+        openRoute?.close()
         if let request = lock.withLock({ stranger?.request }) { server.strangerEnded(request, isYes: false) }
         let (peer, wasActive) = lock.withLock {
             defer { isActive = false }
@@ -201,8 +215,9 @@ extension ProducerConnection {
             case .pause(let what): pause(what)
             case .resume(let what): resume(what)
             case .prefer(let wish): prefers(wish)
-            // Adaptation and further carriers are not offered in HELLO yet; data was performed before.
-            case .feedback, .stats, .data, .dataCredit, .carrierOffer, .carrierBind, .clock: break
+            case .carrierBind(let bind): openRoute?.bound(bind)
+            // Adaptation is not offered in HELLO yet; data was performed before.
+            case .feedback, .stats, .data, .dataCredit, .carrierOffer, .clock: break
             // For the studio's side only.
             case .established, .format, .rate, .videoState, .streams: break
             }
@@ -285,10 +300,11 @@ extension ProducerConnection {
         guard server.takesSession(id) else {
             return perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 5000) })
         }
+        sessionID = .random(in: 1 ... .max)
         perform(
             lock.withLock {
                 machine?.accepted(
-                    sessionID: .random(in: 1 ... .max), streams: server.streams, now: MonotonicClock.now())
+                    sessionID: sessionID, streams: server.streams, now: MonotonicClock.now())
             })
     }
 
@@ -300,6 +316,7 @@ extension ProducerConnection {
             return isFirst ? self.peer : nil
         }
         demand.started(start.channels)
+        if !start.channels.isEmpty { beginDatagrams() }
         server.subscribe(self, to: start.channels)
         if start.channels.contains(Channels.data) { data?.open(channel: Channels.data) }
         if let peer { server.events(.connected(peer)) }
@@ -350,6 +367,27 @@ extension ProducerConnection {
     }
 }
 
+// MARK: - Media beside the connection
+
+extension ProducerConnection {
+    private var takesDatagrams: Bool { server.transport != .tcp && carrier.datagramPath != nil }
+
+    /// On the I/O thread, once.
+    private func beginDatagrams() {
+        let isWanted = lock.withLock { self.route == nil && machine?.features.contains(.datagrams) == true }
+        guard isWanted, takesDatagrams, let path = carrier.datagramPath else { return }
+        let route = DatagramRoute(
+            path: path, exporter: exporter, sessionID: sessionID, streams: server.streams,
+            offer: { [weak self] offer in self?.offer(offer) }, wakeUp: { [carrier] in carrier.wakeUp() },
+            needsKeyFrame: { [weak server] in server?.requestKeyFrame() })
+        lock.withLock { self.route = route }
+    }
+
+    private func offer(_ offer: CarrierOffer) {
+        perform(lock.withLock { machine?.messageOffered(.carrierOffer(offer)) })
+    }
+}
+
 // MARK: - The encoding threads
 
 extension ProducerConnection {
@@ -363,9 +401,10 @@ extension ProducerConnection {
             lock.withLock { machine?.formatChanged(Format(channel: channel, epoch: epoch, format: format)) })
     }
 
-    var videoBacklog: VideoBacklog { carrier.videoBacklog }
+    var videoBacklog: VideoBacklog { openRoute?.videoBacklog ?? carrier.videoBacklog }
 
     func send(_ packet: MediaPacket) -> Bool {
-        carrier.send(packet, channel: packet.codec.isVideo ? Channels.video : Channels.audio)
+        let channel = packet.codec.isVideo ? Channels.video : Channels.audio
+        return openRoute?.send(packet, channel: channel) ?? carrier.send(packet, channel: channel)
     }
 }

@@ -15,6 +15,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     let identity: Identity
     let store: DeviceStore
     let name: DisplayName
+    let transport: MediaTransport
     let events: @Sendable (ProducerEvent) -> Void
     /// Differs after each start, so that a studio can tell a restart from a lost connection.
     let bootID = UInt64.random(in: 1 ... .max)
@@ -48,6 +49,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         self.name = name
         self.dataObservers = dataObservers
         self.events = events
+        transport = configuration.transport
         advert = configuration.isAdvertised ? ProducerAdvert(keyID: identity.keyID, events: events) : nil
         listener = try TCPListener(port: configuration.port)
         port = listener.port

@@ -38,6 +38,13 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
+    /// Media beside the connection.
+    private let intake = DatagramIntake()
+    private let merge = MediaMerge()
+    private var exporter: [UInt8] = []
+    private var sessionID: UInt64 = 0
+    /// By then media must have come over UDP, where nothing else will do.
+    private var datagramLimit: MediaTimestamp?
     private var receiver = ControlReceiver()
     /// Set in `init`.
     private var data: DataPort?
@@ -62,7 +69,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         carrier = try SecureCarrier(
             link: link, identity: session.context.identity,
             configuration: .init(
-                role: .client, alpn: WireLimits.sessionProtocolName, phase: .beforeAcceptance, threadName: "studio-io")
+                role: .client, alpn: WireLimits.sessionProtocolName, exporterLabel: DatagramLimits.exporterLabel,
+                phase: .beforeAcceptance, threadName: "studio-io")
         ) { verdict.decide($0) }
         data = DataPort(
             .init(
@@ -83,6 +91,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     func run() -> ConnectionEnd {
         let removals = watchRemoval()
         carrier.join()
+        intake.close()
         removals?.stop()
         let (video, audio) = lock.withLock { (self.video, self.audio) }
         video?.stop()
@@ -182,11 +191,13 @@ extension StudioConnection {
         session.adopt(self)
         peerAddress = peer.address
         publicKeyInfo = peer.publicKeyInfo
+        exporter = peer.exporter
         let now = MonotonicClock.now()
         let actions = lock.withLock { () -> [SessionAction] in
             var machine = StudioSessionStateMachine(
                 hello: Hello(
-                    name: session.context.name, model: "gantry", version: GantryVersion.text,
+                    capabilities: takesDatagrams ? .all.union(.datagrams) : .all, name: session.context.name,
+                    model: "gantry", version: GantryVersion.text,
                     codecs: [.h264, .mjpeg, .opus]),
                 now: now)
             defer { self.machine = machine }
@@ -200,7 +211,7 @@ extension StudioConnection {
         lock.withLock { machine?.bytesReceived(now: now) }
         if chunk.type.isMedia {
             guard let packet = try assemblers[chunk.channel]?.consume(chunk) else { return }
-            received(packet)
+            merge.pass(packet, channel: chunk.channel, isDatagram: false) { received($0) }
             return
         }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
@@ -224,10 +235,10 @@ extension StudioConnection {
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
+        if let limit = datagramLimit, now >= limit { insistOnDatagrams() }
         requestRegularKeyFrame(now)
         let deadline = lock.withLock { machine?.nextDeadline }
-        guard let deadline, let nextKeyFrame else { return deadline }
-        return min(deadline, nextKeyFrame)
+        return [deadline, nextKeyFrame, datagramLimit].compactMap(\.self).min()
     }
 
     /// For what is cut at key frames. At once where that has only begun to be wanted.
@@ -254,6 +265,7 @@ extension StudioConnection {
         perform(actions)
     }
 
+    /// On the I/O thread or "studio-udp", while `merge` holds its lock.
     private func received(_ packet: MediaPacket) {
         if limit?.admits(packet.header, isVideo: packet.codec.isVideo) == false {
             if limit?.isReached == true { close() }
@@ -296,8 +308,9 @@ extension StudioConnection {
             case .peerFailed(let failure): Log.info("the producer reports: \(DisplayName(failure.text).text)")
             case .pause(let what): pauseChanged(to: true, what)
             case .resume(let what): pauseChanged(to: false, what)
+            case .carrierOffer(let offer): offered(offer)
             // Not offered in HELLO yet, or told by the statistics.
-            case .rate, .videoState, .streams, .data, .dataCredit, .carrierOffer, .carrierBind: break
+            case .rate, .videoState, .streams, .data, .dataCredit, .carrierBind: break
             // For the producer's side only.
             case .decide, .authorise, .start, .keyFrame, .prefer, .feedback: break
             }
@@ -306,6 +319,8 @@ extension StudioConnection {
 
     private func established(_ accept: Accept, _ peer: Hello) {
         carrier.permitAllMessages()
+        sessionID = accept.sessionID
+        if session.configuration.transport == .udp { datagramLimit = MonotonicClock.now() + Self.datagramTime }
         lock.withLock { acceptedAt = MonotonicClock.now() }
         var channels: [UInt16] = []
         do throws(GantryError) {
@@ -410,9 +425,48 @@ extension StudioConnection {
         guard assemblers[format.channel]?.codec == codec else { return }
         // Said again after RESUME.
         guard formats.updateValue(format, forKey: format.channel) != format else { return }
+        merge.formatChanged(format.channel, epoch: format.epoch)
         if case .video(let video) = format.format { self.video?.formatChanged(video) }
         for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
         session.report(.format(format.format))
+        intake.wakeUp()
+    }
+}
+
+// MARK: - Media beside the connection, the I/O thread
+
+extension StudioConnection {
+    private static let datagramTime = MediaDuration.seconds(4)
+
+    private var takesDatagrams: Bool { session.configuration.transport != .tcp && carrier.datagramPath != nil }
+
+    private func offered(_ offer: CarrierOffer) {
+        let isAgreed = lock.withLock { machine?.features.contains(.datagrams) == true }
+        guard isAgreed, takesDatagrams, let path = carrier.datagramPath else { return }
+        let streams = assemblers.filter { $0.key < 16 && offer.mask & 1 << $0.key != 0 && $0.value.codec != .mjpeg }
+            .map { channel, assembler in
+                DatagramReceiver.Stream(
+                    channel: channel, isVideo: assembler.codec.isVideo,
+                    sink: DatagramAssembler(
+                        channel: channel, codec: assembler.codec,
+                        pool: assembler.codec.isVideo ? videoPackets : audioPackets, merge: merge,
+                        deliver: { [weak self] in self?.received($0) },
+                        needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) }))
+            }
+        let bind = intake.answer(
+            offer, sessionID: sessionID, exporter: exporter, path: path, streams: streams, now: MonotonicClock.now())
+        if let bind { perform(lock.withLock { machine?.messageOffered(.carrierBind(bind)) }) }
+    }
+
+    /// `--transport udp`: nothing else will do.
+    private func insistOnDatagrams() {
+        datagramLimit = nil
+        guard !intake.isUsed else { return }
+        let error = GantryError(
+            .cannotConnect,
+            "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."
+        )
+        perform(lock.withLock { machine?.failed(error) })
     }
 }
 
@@ -422,6 +476,7 @@ extension StudioConnection {
     var statistics: StudioStatistics {
         let (videoReceiver, audioReceiver) = lock.withLock { (video, audio) }
         var result = StudioStatistics()
+        result.udp = intake.counts
         if let counters = videoReceiver?.statistics {
             result.framesDecoded = counters.decoded
             result.framesDropped = counters.dropped

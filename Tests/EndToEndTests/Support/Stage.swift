@@ -17,14 +17,15 @@ final class Stage: Sendable {
     /// Starts the producer on a free port.
     init(
         video: ProducerConfiguration.VideoSettings? = .init(), audio: ProducerConfiguration.AudioSettings? = .init(),
-        producerState: String? = nil, port: UInt16 = 0
+        producerState: String? = nil, port: UInt16 = 0, transport: MediaTransport = .auto
     ) throws {
         Isolation.apply()
         folder = try TestFolder()
-        producer = try ProducerController(
-            configuration: ProducerConfiguration(
-                name: "Camera", port: port, stateDirectory: producerState ?? folder.file("producer"), video: video,
-                audio: audio))
+        var configuration = ProducerConfiguration(
+            name: "Camera", port: port, stateDirectory: producerState ?? folder.file("producer"), video: video,
+            audio: audio)
+        configuration.transport = transport
+        producer = try ProducerController(configuration: configuration)
         studio = try StudioController(
             configuration: StudioConfiguration(name: "Studio", stateDirectory: folder.file("studio")))
         listening = Task.detached { [producer, events] in

@@ -10,6 +10,9 @@ package struct Capabilities: OptionSet, Hashable, Sendable {
     /// Can attach further carriers.
     package static let carriers = Self(rawValue: 1 << 2)
 
-    /// What this code has.
+    /// Media as datagrams beside the connection (`pairing/datagram.md`).
+    package static let datagrams = Self(rawValue: 1 << 3)
+
+    /// What this code has, on every kind of link.
     package static let all: Self = [.rateControl, .data]
 }

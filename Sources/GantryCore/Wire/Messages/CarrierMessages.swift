@@ -2,21 +2,25 @@
 package struct CarrierOffer: Hashable, Sendable {
     /// Field 1, 16 random bytes that CARRIER_BIND repeats.
     package var token: [UInt8]
-    /// Field 2, u16: TCP port, at the address of this connection.
+    /// Field 2, u16, at the address of this connection: UDP port when `payload` is there, else TCP port.
     package var port: UInt16
     /// Field 3, u16: bit n is channel n.
     package var mask: UInt16
+    /// Field 4, u16: the largest UDP payload that the sender will try (`pairing/datagram.md`).
+    package var payload: UInt16?
 
-    package init(token: [UInt8], port: UInt16, mask: UInt16) {
+    package init(token: [UInt8], port: UInt16, mask: UInt16, payload: UInt16? = nil) {
         self.token = token
         self.port = port
         self.mask = mask
+        self.payload = payload
     }
 
     init(_ reader: inout TLVReader) throws(GantryError) {
         token = try reader.exactly(1, count: WireLimits.carrierTokenSize)
         port = try reader.required(2)
         mask = try reader.required(3)
+        payload = try reader.number(4)
     }
 
     func encode() -> [UInt8] {
@@ -24,11 +28,12 @@ package struct CarrierOffer: Hashable, Sendable {
         writer.bytes(1, token)
         writer.number(2, port)
         writer.number(3, mask)
+        writer.number(4, payload)
         return writer.payload
     }
 }
 
-/// CARRIER_BIND (13): the first message on a further carrier.
+/// CARRIER_BIND (13): the first message on a further carrier, or the answer to an offer of datagrams.
 package struct CarrierBind: Hashable, Sendable {
     /// Field 1, u64.
     package var sessionID: UInt64
@@ -36,17 +41,25 @@ package struct CarrierBind: Hashable, Sendable {
     package var token: [UInt8]
     /// Field 3, u16: bit n is channel n.
     package var mask: UInt16
+    /// Field 4, u16: the sender's UDP port, at the address of this connection.
+    package var port: UInt16?
+    /// Field 5, u16: the largest UDP payload that the sender takes.
+    package var payload: UInt16?
 
-    package init(sessionID: UInt64, token: [UInt8], mask: UInt16) {
+    package init(sessionID: UInt64, token: [UInt8], mask: UInt16, port: UInt16? = nil, payload: UInt16? = nil) {
         self.sessionID = sessionID
         self.token = token
         self.mask = mask
+        self.port = port
+        self.payload = payload
     }
 
     init(_ reader: inout TLVReader) throws(GantryError) {
         sessionID = try reader.required(1)
         token = try reader.exactly(2, count: WireLimits.carrierTokenSize)
         mask = try reader.required(3)
+        port = try reader.number(4)
+        payload = try reader.number(5)
     }
 
     func encode() -> [UInt8] {
@@ -54,6 +67,8 @@ package struct CarrierBind: Hashable, Sendable {
         writer.number(1, sessionID)
         writer.bytes(2, token)
         writer.number(3, mask)
+        writer.number(4, port)
+        writer.number(5, payload)
         return writer.payload
     }
 }

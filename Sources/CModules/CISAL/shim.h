@@ -1,0 +1,2 @@
+#pragma once
+#include <isa-l/erasure_code.h>
