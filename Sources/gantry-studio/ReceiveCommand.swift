@@ -34,7 +34,8 @@ struct ReceiveCommand {
         controller = try StudioController(
             configuration: StudioConfiguration(
                 name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir")))
-        takesKeys = !arguments.has("json") && isatty(STDERR_FILENO) == 1
+        // A program behind a pipe may want the keys itself.
+        takesKeys = !arguments.has("json") && StandardStreams.isOutputTerminal && isatty(STDERR_FILENO) == 1
         stateFolder = try StateFolder.open(arguments.string("state-dir")).path
         whom = try Self.whom(arguments, controller)
         let state = ReceiveState()

@@ -15,8 +15,6 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
     /// Set once, before anyone else has either of them.
     weak var session: StudioSession?
     private let lock = Lock()
-    /// Held while it is armed or disarmed.
-    private let arming = Lock()
     private var buffer: ReplayBuffer?
     private var player: ReplayPlayer?
     private var video: VideoStreamFormat?
@@ -36,37 +34,35 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
     /// - Throws: `invalidArgument` for settings that cannot be, `invalidState` after the session's end.
     public func arm(_ settings: ReplaySettings = ReplaySettings()) throws(GantryError) {
         try settings.check()
-        try arming.withLock { () throws(GantryError) in
-            if lock.withLock({ self.buffer?.settings == settings }) { return }
-            end()
-            let buffer = ReplayBuffer(settings)
-            let player = ReplayPlayer(
-                buffer, outputs: outputs, changed: { [report] in report(.replay(behind: $0)) },
-                failed: { Log.warning("replay: \($0)") })
-            let isEnabled = lock.withLock {
-                guard !isOver else { return false }
-                if let video { buffer.formatChanged(.video(video)) }
-                if let audio { buffer.formatChanged(.audio(audio)) }
-                buffer.restart()
+        let buffer = ReplayBuffer(settings)
+        let player = ReplayPlayer(
+            buffer, outputs: outputs, changed: { [report] in report(.replay(behind: $0)) },
+            failed: { Log.warning("replay: \($0)") })
+        let (isNew, former) = try lock.withLock { () throws(GantryError) -> (Bool, ReplayPlayer?) in
+            guard !isOver else { throw GantryError(.invalidState, "The session has ended.") }
+            guard self.buffer?.settings != settings else { return (false, nil) }
+            if let video { buffer.formatChanged(.video(video)) }
+            if let audio { buffer.formatChanged(.audio(audio)) }
+            buffer.restart()
+            defer {
                 self.buffer = buffer
                 self.player = player
-                return true
             }
-            guard isEnabled else { throw GantryError(.invalidState, "The session has ended.") }
-            do throws(GantryError) {
-                try player.start()
-            } catch {
-                end()
-                throw error
-            }
+            return (true, self.player)
+        }
+        guard isNew else { return }
+        former?.stop()
+        do throws(GantryError) {
+            try player.start()
+        } catch {
+            disarm()
+            throw error
         }
         session?.keyFramesChanged()
     }
 
     /// Goes live, and lets go of what is held.
-    public func disarm() { arming.withLock { end() } }
-
-    private func end() {
+    public func disarm() {
         let player = lock.withLock {
             defer {
                 self.player = nil

@@ -13,6 +13,8 @@ enum ReplayFile {
         var (video, audio) = (nil as VideoStreamFormat?, nil as AudioStreamFormat?)
         var formats: [(index: Int, format: StreamFormat)] = []
         for entry in snapshot.formats {
+            // What is described but never came would be waited for.
+            guard snapshot.packets.contains(where: { $0.codec.isVideo == entry.format.isVideo }) else { continue }
             switch entry.format {
             case .video(let format) where video == nil: video = format
             case .audio(let format) where audio == nil: audio = format

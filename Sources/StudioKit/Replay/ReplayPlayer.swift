@@ -5,7 +5,8 @@ import GantryPlatform
 /// Shows what a replay holds, in real time by the producer's stamps, until it is told to go back to live or has caught up
 /// with it. One thread, "replay", from `start` to `stop`.
 final class ReplayPlayer: @unchecked Sendable {
-    // `command`, `shown` and `overtakes` are guarded by `condition`; the decoder and `pending` belong to the thread.
+    // `command`, `shown`, `overtakes` and `thread` are guarded by `condition`; decoder, `pending` and `origin` belong to the
+    // thread.
 
     private enum Command {
         case show(Int64)
@@ -46,12 +47,15 @@ final class ReplayPlayer: @unchecked Sendable {
         self.failed = failed
     }
 
-    func start() throws(GantryError) { thread = try NamedThread("replay") { [self] in run() } }
+    func start() throws(GantryError) {
+        let thread = try NamedThread("replay") { [self] in run() }
+        condition.withLock { self.thread = thread }
+    }
 
-    /// The outputs are live on return.
+    /// The outputs are live on return. Before `start`: that ends at once.
     func stop() {
         give(.stop)
-        thread?.join()
+        condition.withLock { thread }?.join()
     }
 
     // MARK: Any thread

@@ -125,20 +125,26 @@ extension EndToEnd {
             try await siege.end()
         }
 
-        /// START and KEYFRAME again and again: key frames stay a quarter of a second apart for everybody.
-        @Test func keyFramesAreNotMadeAsOftenAsAStudioLikes() async throws {
+        /// START, or PAUSE and RESUME, and KEYFRAME again and again: key frames stay a quarter of a second apart for everybody.
+        @Test(arguments: [false, true]) func keyFramesAreNotMadeAsOftenAsAStudioLikes(pauses: Bool) async throws {
             let siege = try await Siege()
             #expect(try await siege.isServed())
             siege.packets.counts.change { $0.keyTimes = [] }
             try await onThread {
                 let peer = try siege.accepted(host: 20)
+                try peer.send(.start(Start(channels: [1, 2])))
                 let end = MonotonicClock.now() + .seconds(3)
                 var index = 0
                 while MonotonicClock.now() < end {
                     let channels: [UInt16] = index % 2 == 0 ? [1, 2] : []
-                    try peer.send(
-                        index % 3 == 0
-                            ? .keyframe(Keyframe(channel: 1, reason: .loss)) : .start(Start(channels: channels)))
+                    let what = Pause(mask: 0xffff, reason: .user)
+                    let change: ControlMessage =
+                        switch (pauses, index % 2 == 0) {
+                        case (false, _): .start(Start(channels: channels))
+                        case (true, true): .resume(what)
+                        case (true, false): .pause(what)
+                        }
+                    try peer.send(index % 3 == 0 ? .keyframe(Keyframe(channel: 1, reason: .loss)) : change)
                     _ = try peer.receive()
                     MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(12))
                     index += 1

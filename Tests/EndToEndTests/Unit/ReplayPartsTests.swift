@@ -1,3 +1,4 @@
+import GantryMedia
 import GantryPlatform
 import GantryTestSupport
 import Testing
@@ -182,6 +183,29 @@ import Testing
         // A snapshot stays what it is.
         for number in 100..<300 { buffer.add(packet(number, isKey: number % 10 == 1)) }
         #expect(snapshot.packets.map { content($0).0 } == numbers)
+    }
+
+    /// The picture was hidden all the while.
+    @Test func soundAloneIsSaved() async throws {
+        let buffer = ReplayBuffer(ReplaySettings(duration: .seconds(10)))
+        buffer.formatChanged(format(160))
+        buffer.formatChanged(
+            .audio(
+                AudioStreamFormat(
+                    codec: .opus, sampleRate: 48_000, channels: 2, samplesPerPacket: 480,
+                    head: Array("OpusHead".utf8) + [1, 2, 0, 0, 0x80, 0xbb, 0, 0, 0, 0, 0])))
+        for number in 0..<300 {
+            let sound = packet(number, isKey: true, size: 30)
+            sound.codec = .opus
+            sound.header.presentationTime = .init(microseconds: Int64(number) * 10_000)
+            buffer.add(sound)
+        }
+        let folder = try TestFolder()
+        let path = folder.file("sound.mp4")
+        let saved = try await onThread { try ReplayFile.write(buffer.snapshot(), to: path, overwrite: false) }
+        #expect(saved.duration == .seconds(3) && saved.frames == 0)
+        let facts = try await Judge.probe(path)
+        #expect(facts.audio["codec_name"] == "opus" && facts.video.isEmpty && abs(facts.duration - 3) < 0.05)
     }
 
     @Test func whatHasGoneIsSaid() throws {
