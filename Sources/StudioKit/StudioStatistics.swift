@@ -34,8 +34,12 @@ public struct StudioStatistics: Sendable, Equatable {
     public var clockOffset = 0
     /// How much faster the producer's clock runs, in parts per million; 0 in the first 10 seconds.
     public var clockDrift = 0.0
-    /// What the producer says of encoding; p99 and maximum are not told. The count is 0 until it has said so.
+    /// What the producer says of its stages; p99 and maximum are not told. The count is 0 until it has said so.
     public var producerEncodeTime = Percentiles()
+    /// From capture to encoded.
+    public var producerReadyTime = Percentiles()
+    /// From encoded until the link has taken it.
+    public var producerQueueTime = Percentiles()
 
     public struct Percentiles: Sendable, Equatable {
         public var count = 0

@@ -152,6 +152,11 @@ extension SecureCarrier {
         }
     }
 
+    /// From encoded until the last byte of a picture was handed to TLS and the link, over the last whole second.
+    package func queueTimes(now: MediaTimestamp) -> PercentileWindow.Percentiles {
+        lock.withLock { queue.lastSecond(now: now) }
+    }
+
     /// Lets go of the media packets that wait; one that is half sent is completed.
     package func discardWaitingMedia() { lock.withLock { queue.removeWaitingMedia() } }
 

@@ -12,6 +12,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private let server: ProducerServer
     private let carrier: SecureCarrier
     private let id: UInt64
+    private let times = ConnectionTimes()
     private let lock = Lock()
     /// From the end of the TLS handshake on.
     private var machine: ProducerSessionStateMachine?
@@ -83,6 +84,13 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         carrier.wakeUp()
     }
 
+    /// Any thread: what its pictures took in the last second.
+    func stageTimes(
+        now: MediaTimestamp
+    ) -> (ready: PercentileWindow.Percentiles, queue: PercentileWindow.Percentiles) {
+        (times.lastSecond(now: now), carrier.queueTimes(now: now))
+    }
+
     /// Who receives; nil before START and after the end.
     var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
 }
@@ -132,7 +140,9 @@ extension ProducerConnection {
         if now >= nextStatistics {
             nextStatistics = now + .seconds(1)
             // Asks every connection, this one too: not under the lock.
-            let message = server.statisticsMessage
+            var message = server.statisticsMessage
+            let own = stageTimes(now: now)
+            message.stages += [.init(.ready, own.ready), .init(.queue, own.queue)].compactMap(\.self)
             perform(lock.withLock { machine?.messageOffered(.stats(message)) })
         }
         return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics) }
@@ -293,6 +303,7 @@ extension ProducerConnection {
     var videoBacklog: VideoBacklog { carrier.videoBacklog }
 
     func send(_ packet: MediaPacket) -> Bool {
-        carrier.send(packet, channel: packet.codec.isVideo ? Channels.video : Channels.audio)
+        if packet.codec.isVideo { times.handed(packet) }
+        return carrier.send(packet, channel: packet.codec.isVideo ? Channels.video : Channels.audio)
     }
 }
