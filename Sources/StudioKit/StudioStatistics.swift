@@ -26,10 +26,6 @@ public struct StudioStatistics: Sendable, Equatable {
     /// From the last byte's arrival to decoded.
     public var decodeTime = Percentiles()
     public var audioLatency = Percentiles()
-    /// How much the time from capture to arrival changes from frame to frame (RFC 3550 section 6.4.1).
-    public var jitter = 0
-    /// Smallest of the last 16.
-    public var roundTrip = 0
     /// The producer's clock minus ours; 0 before the first estimate.
     public var clockOffset = 0
     /// How much faster the producer's clock runs, in parts per million; 0 in the first 10 seconds.
@@ -40,6 +36,10 @@ public struct StudioStatistics: Sendable, Equatable {
     public var producerReadyTime = Percentiles()
     /// From encoded until the link has taken it.
     public var producerQueueTime = Percentiles()
+    /// How much the time from capture to arrival changes from frame to frame (RFC 3550 section 6.4.1).
+    public var jitter = 0
+    /// Smallest of the last 16.
+    public var roundTrip = 0
 
     public struct Percentiles: Sendable, Equatable {
         public var count = 0

@@ -81,17 +81,6 @@ final class ReceiveReport: Sendable {
             isWarning: now.framesLost + now.framesDropped > 0)
     }
 
-    /// Of the last second.
-    func statistics(_ figures: MetricSet) {
-        if json { emit("statistics", figures.json) } else { status.write(StudioFigures.line(figures)) }
-    }
-
-    func answersMetrics(at endpoint: Endpoint) {
-        say(
-            "metrics", "Metrics are at http://\(endpoint)/metrics.",
-            [.init("url", .string("http://\(endpoint)/metrics"))])
-    }
-
     /// - Parameter failed: an error follows.
     func summary(_ result: StudioStatistics, _ outputs: ReceiveOutputs, failed: Bool) {
         status.clear()
@@ -103,6 +92,17 @@ final class ReceiveReport: Sendable {
         } else if !failed || result.framesReceived + result.audioPacketsReceived > 0 {
             descriptor(Summary.text(result, outputs, processor: processor, isFull: isFull, failed: failed))
         }
+    }
+
+    /// Of the last second.
+    func statistics(_ figures: MetricSet) {
+        if json { emit("statistics", figures.json) } else { status.write(StudioFigures.line(figures)) }
+    }
+
+    func answersMetrics(at endpoint: Endpoint) {
+        say(
+            "metrics", "Metrics are at http://\(endpoint)/metrics.",
+            [.init("url", .string("http://\(endpoint)/metrics"))])
     }
 
     private func say(_ event: String, _ text: String, _ fields: [JSONValue.Member]) {

@@ -12,7 +12,6 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private let server: ProducerServer
     private let carrier: SecureCarrier
     private let id: UInt64
-    private let times = ConnectionTimes()
     private let lock = Lock()
     /// From the end of the TLS handshake on.
     private var machine: ProducerSessionStateMachine?
@@ -25,6 +24,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private var receiver = ControlReceiver()
     private var end: SessionEnd?
     private var nextStatistics = MediaTimestamp(microseconds: 0)
+    private let times = ConnectionTimes()
 
     /// A studio that is not paired.
     private struct Stranger {
@@ -84,15 +84,15 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         carrier.wakeUp()
     }
 
+    /// Who receives; nil before START and after the end.
+    var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
+
     /// Any thread: what its pictures took in the last second.
     func stageTimes(
         now: MediaTimestamp
     ) -> (ready: PercentileWindow.Percentiles, queue: PercentileWindow.Percentiles) {
         (times.lastSecond(now: now), carrier.queueTimes(now: now))
     }
-
-    /// Who receives; nil before START and after the end.
-    var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
 }
 
 // MARK: - The I/O thread
