@@ -15,4 +15,18 @@ public struct ProducerStatistics: Sendable, Equatable {
     public var encodeMicrosecondsP50 = 0
     public var encodeMicrosecondsP95 = 0
     public var connections = 0
+    /// From capture to encoded, over the last second, for the studio whose link is slowest.
+    public var readyTime = StageTime()
+    /// From encoded until the link has taken the last byte, over the last second, for the studio whose link is slowest.
+    public var queueTime = StageTime()
+
+    /// Microseconds; all 0 when nothing was measured.
+    public struct StageTime: Sendable, Equatable {
+        public var count = 0
+        public var p50 = 0
+        public var p95 = 0
+        public var p99 = 0
+
+        public init() {}
+    }
 }

@@ -26,16 +26,16 @@ public struct StudioStatistics: Sendable, Equatable {
     /// From the last byte's arrival to decoded.
     public var decodeTime = Percentiles()
     public var audioLatency = Percentiles()
-    /// How much the time from capture to arrival changes from frame to frame (RFC 3550 section 6.4.1).
-    public var jitter = 0
-    /// Smallest of the last 16.
-    public var roundTrip = 0
     /// The producer's clock minus ours; 0 before the first estimate.
     public var clockOffset = 0
     /// How much faster the producer's clock runs, in parts per million; 0 in the first 10 seconds.
     public var clockDrift = 0.0
-    /// What the producer says of encoding; p99 and maximum are not told. The count is 0 until it has said so.
+    /// What the producer says of its stages; p99 and maximum are not told. The count is 0 until it has said so.
     public var producerEncodeTime = Percentiles()
+    /// From capture to encoded.
+    public var producerReadyTime = Percentiles()
+    /// From encoded until the link has taken it.
+    public var producerQueueTime = Percentiles()
     /// Media that came over UDP; all 0 where it came over TCP.
     public var udp = UDPCounts()
 

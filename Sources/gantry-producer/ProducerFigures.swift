@@ -44,7 +44,12 @@ final class ProducerFigures: @unchecked Sendable {  // `former` belongs to the t
                 + StageMetrics.metrics(
                     "encode",
                     statistics.framesSent > 0
-                        ? (statistics.encodeMicrosecondsP50, statistics.encodeMicrosecondsP95, nil) : nil))
+                        ? (statistics.encodeMicrosecondsP50, statistics.encodeMicrosecondsP95, nil) : nil)
+                + Self.metrics("ready", statistics.readyTime) + Self.metrics("queue", statistics.queueTime))
+    }
+
+    private static func metrics(_ stage: String, _ times: ProducerStatistics.StageTime) -> [Metric] {
+        StageMetrics.metrics(stage, times.count > 0 ? (times.p50, times.p95, times.p99) : nil)
     }
 
     private func counters(_ statistics: ProducerStatistics) -> [Metric] {
@@ -74,8 +79,10 @@ final class ProducerFigures: @unchecked Sendable {  // `former` belongs to the t
             figures[key].map { Figures.decimal($0, places: places) } ?? "-"
         }
         return "\(number("seconds")) s  source \(number("sourceFps")) fps  sent \(number("fps")) fps "
-            + "\(number("videoMegabitsPerSecond", 2)) Mbit/s  encode p50/p95 \(number("encodeMillisecondsP50"))/"
-            + "\(number("encodeMillisecondsP95")) ms  left out: encoder \(number("framesReplaced", 0)) link "
+            + "\(number("videoMegabitsPerSecond", 2)) Mbit/s  ms p50/p95: encode \(number("encodeMillisecondsP50"))/"
+            + "\(number("encodeMillisecondsP95")) ready \(number("readyMillisecondsP50"))/"
+            + "\(number("readyMillisecondsP95")) queue \(number("queueMillisecondsP50"))/"
+            + "\(number("queueMillisecondsP95"))  left out: encoder \(number("framesReplaced", 0)) link "
             + "\(number("framesSkipped", 0))\n"
     }
 }

@@ -102,17 +102,6 @@ final class ReceiveReport: Sendable {
             isWarning: now.framesLost + now.framesDropped > 0)
     }
 
-    /// Of the last second.
-    func statistics(_ figures: MetricSet) {
-        if json { emit("statistics", figures.json) } else { status.write(StudioFigures.line(figures)) }
-    }
-
-    func answersMetrics(at endpoint: Endpoint) {
-        say(
-            "metrics", "Metrics are at http://\(endpoint)/metrics.",
-            [.init("url", .string("http://\(endpoint)/metrics"))])
-    }
-
     /// - Parameter failed: an error follows.
     func summary(_ result: StudioStatistics, _ outputs: ReceiveOutputs, failed: Bool) {
         status.clear()
@@ -128,6 +117,17 @@ final class ReceiveReport: Sendable {
 
     /// For people only.
     func note(_ text: String) { if !json { status.write(text + "\n") } }
+
+    /// Of the last second.
+    func statistics(_ figures: MetricSet) {
+        if json { emit("statistics", figures.json) } else { status.write(StudioFigures.line(figures)) }
+    }
+
+    func answersMetrics(at endpoint: Endpoint) {
+        say(
+            "metrics", "Metrics are at http://\(endpoint)/metrics.",
+            [.init("url", .string("http://\(endpoint)/metrics"))])
+    }
 
     private func say(_ event: String, _ text: String, _ fields: [JSONValue.Member]) {
         if json { emit(event, fields) } else { status.write(text + "\n") }

@@ -66,10 +66,23 @@ final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thr
 
     private func stages(_ statistics: StudioStatistics) -> [Metric] {
         let times = outputs.stages.lastSecond
-        let encode = statistics.producerEncodeTime
-        return StageMetrics.metrics("encode", encode.count > 0 ? (encode.p50, encode.p95, nil) : nil)
+        return Self.told("encode", statistics.producerEncodeTime) + Self.told("ready", statistics.producerReadyTime)
+            + Self.told("queue", statistics.producerQueueTime) + Self.network(statistics, times.transit)
             + Self.metrics("transit", times.transit) + Self.metrics("decode", times.decode)
             + Self.metrics("output", times.output) + Self.metrics("total", times.total)
+    }
+
+    /// By the producer, which tells no p99.
+    private static func told(_ stage: String, _ times: StudioStatistics.Percentiles) -> [Metric] {
+        StageMetrics.metrics(stage, times.count > 0 ? (times.p50, times.p95, nil) : nil)
+    }
+
+    /// What is left of the way from capture to arrival: nobody can measure it alone. Only of medians, since the slowest
+    /// pictures of one stage are not those of the other.
+    private static func network(_ statistics: StudioStatistics, _ transit: StudioStatistics.Percentiles) -> [Metric] {
+        let (ready, queue) = (statistics.producerReadyTime, statistics.producerQueueTime)
+        let isKnown = transit.count > 0 && ready.count > 0 && queue.count > 0
+        return StageMetrics.metrics("network", isKnown ? (max(0, transit.p50 - ready.p50 - queue.p50), nil, nil) : nil)
     }
 
     private static func metrics(_ stage: String, _ times: StudioStatistics.Percentiles) -> [Metric] {
@@ -105,11 +118,13 @@ final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thr
             figures[key].map { Figures.decimal($0, places: places) } ?? "-"
         }
         func stage(_ name: String) -> String {
-            "\(name) \(number("\(name)MillisecondsP50"))/\(number("\(name)MillisecondsP95"))/\(number("\(name)MillisecondsP99"))"
+            name == "network"
+                ? "network \(number("networkMillisecondsP50"))"
+                : "\(name) \(number("\(name)MillisecondsP50"))/\(number("\(name)MillisecondsP95"))/\(number("\(name)MillisecondsP99"))"
         }
         return
             "\(number("seconds")) s  \(number("fps")) fps  \(number("videoMegabitsPerSecond", 2)) Mbit/s  ms p50/p95/p99: "
-            + ["encode", "transit", "decode", "output", "total"].map(stage).joined(separator: "  ")
+            + ["ready", "queue", "network", "decode", "output", "total"].map(stage).joined(separator: "  ")
             + "  skipped \(number("framesSkippedByProducer", 0)) lost \(number("framesLost", 0)) "
             + "dropped \(number("framesDropped", 0))  jitter \(number("jitterMilliseconds")) ms  clock "
             + "\(number("clockOffsetMilliseconds", 3)) ms \(number("clockDriftPartsPerMillion")) ppm\n"

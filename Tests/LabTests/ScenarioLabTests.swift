@@ -37,6 +37,24 @@ extension LabTests {
             withExtendedLifetime(folder) {}
         }
 
+        /// The pictures of the clip are bright and dark in turn: one that is compared with another's is nowhere near it.
+        @Test func aClipIsComparedPictureByPicture() async throws {
+            let folder = try TestFolder()
+            let clip = folder.file("clip.y4m")
+            let drawing = "testsrc2=size=320x180:rate=30,eq=brightness='0.3*mod(n,2)':eval=frame"
+            _ = try await Oracle.check([
+                "ffmpeg", "-v", "error", "-f", "lavfi", "-i", drawing, "-t", "1", "-pix_fmt", "yuv420p", clip,
+            ])
+            let result = try await play(["--json", "clean", "--seconds", "2", "--clip", clip, "--out", folder.path])
+            #expect([0, 1].contains(result.status), "\(result.errors)")
+            let object = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
+            let run = try #require((object["phases"] as? [String: [String: Any]])?["run"])
+            #expect(try #require(run["psnr"] as? Double) > 25, "\(run)")
+            let wrong = try await play(["clean", "--clip", folder.file("none.y4m")])
+            #expect(wrong.status == 2)
+            withExtendedLifetime(folder) {}
+        }
+
         @Test func aBarThatIsMissedIsToldAndIsTheStatus() async throws {
             let folder = try TestFolder()
             try """

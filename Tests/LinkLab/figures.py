@@ -14,6 +14,10 @@ def percentile(values, percent):
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)] if ordered else None
 
 
+def mean(values):
+    return sum(values) / len(values) if values else None
+
+
 @dataclass
 class Take:
     """A session as it was played; times in microseconds on the clock of the machine."""
@@ -93,6 +97,7 @@ def summarise(take, begin, end):
         "lost-percent": 100 * (lost + undecoded) / coded if coded else 0,
         "sound-gaps": len(gaps), "sound-silence": sum(gap["silence"] for gap in gaps) / 1000,
         "reconnections": within(take.connections[1:]), "back": None,
+        "psnr": mean([picture["psnr"] for picture in pictures if "psnr" in picture]),
     }
 
 
@@ -136,6 +141,8 @@ def judge(scenario, take, marks):
         value = phases[bar.phase][bar.figure]
         verdicts.append({
             "phase": bar.phase, "figure": bar.figure, "unit": FIGURES[bar.figure], "value": value,
-            "most" if bar.is_most else "least": bar.value, "ok": bar.holds(value),
+            "most" if bar.is_most else "least": bar.value,
+            # Only a clip says how good pictures are.
+            "ok": True if bar.figure == "psnr" and value is None else bar.holds(value),
         })
     return phases, verdicts, base

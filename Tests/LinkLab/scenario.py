@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 FIGURES = {
     "latency-p50": "ms", "latency-p95": "ms", "latency-p99": "ms", "latency-max": "ms",
     "skipped": "", "lost": "", "lost-percent": "%", "undecoded": "",
-    "sound-gaps": "", "sound-silence": "ms", "back": "s", "bitrate": "Mbit/s", "fps": "", "reconnections": "",
+    "sound-gaps": "", "sound-silence": "ms", "back": "s", "bitrate": "Mbit/s", "fps": "", "reconnections": "", "psnr": "dB",
 }
 LONGEST = 3600
 
@@ -55,6 +55,11 @@ class Scenario:
     producer: list = field(default_factory=lambda: "--grain --size 1280x720 --fps 30 --bitrate 6M".split())
     phases: list = field(default_factory=list)
     bars: list = field(default_factory=list)
+
+    @property
+    def bitrate(self):
+        """What a clip is sent at."""
+        return self.producer[self.producer.index("--bitrate") + 1] if "--bitrate" in self.producer[:-1] else "6M"
 
 
 def parse(name, text):

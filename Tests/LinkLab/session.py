@@ -77,8 +77,8 @@ class Tool:
 
 
 class Session:
-    def __init__(self, scenario, folder, tools):
-        self.scenario, self.folder, self.tools = scenario, folder, tools
+    def __init__(self, scenario, folder, tools, clip=None):
+        self.scenario, self.folder, self.tools, self.clip = scenario, folder, tools, clip
         self.environment = dict(os.environ, GANTRY_LAB=f"run{os.getpid()}")
         self.environment.pop("GANTRY_STATE_DIR", None)
         self.priority = ["chrt", "-r", "1"] if may_have_priority() else []
@@ -127,11 +127,14 @@ class Session:
         trace = self.folder / "trace.jsonl"
         if self.scenario.link:
             self.lab("shape", "1", f"set {self.scenario.link}")
-        producer = self.start(
-            PRODUCER, "gantry-producer", ["run", "test", "--name", "Camera", *self.scenario.producer], "producer.json")
+        sends, takes = ["test", *self.scenario.producer], []
+        if self.clip:
+            sends = [str(self.clip.path), "--loop", "--bitrate", self.scenario.bitrate]
+            takes = ["--y4m", str(self.states / "received.y4m")]
+        producer = self.start(PRODUCER, "gantry-producer", ["run", *sends, "--name", "Camera"], "producer.json")
         producer.wait_for("started")
         studio = self.start(
-            STUDIO, "gantry-studio", ["receive", ADDRESS, "--trace", str(trace), "--force", "--stats"], "studio.json")
+            STUDIO, "gantry-studio", ["receive", ADDRESS, "--trace", str(trace), "--force", "--stats", *takes], "studio.json")
         studio.wait_for("firstFrame")
         marks = self.phases(studio, producer)
         # A phase may have left something frozen or cut.

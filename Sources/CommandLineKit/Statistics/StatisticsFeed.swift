@@ -98,6 +98,8 @@ package final class StatisticsFeed: @unchecked Sendable {  // `latest` is guarde
                 if former != nil { Log.info("statistics are reported again") }
                 former = nil
             } catch {
+                // At the end the one that is on its way is given up.
+                if stopping.closed || error.code == .cancelled { return }
                 if former != error.message { Log.warning("\(error)") }
                 former = error.message
             }

@@ -66,6 +66,7 @@ struct OutgoingQueue {
     private var rings = [Ring](repeating: Ring(), count: channels)
     private var scheduler = SendScheduler()
     private var videoChannels: UInt16 = 0
+    private var waitingTimes = SecondWindow()
 
     private static func capacity(_ trafficClass: SendScheduler.TrafficClass) -> Int {
         switch trafficClass {
@@ -121,12 +122,25 @@ struct OutgoingQueue {
             message.content.copy(
                 fragment.range, into: UnsafeMutableRawBufferPointer(rebasing: buffer[FrameHeader.size...]))
             rings[index].bytes -= fragment.range.count
-            if message.writer.isFinished { rings[index].removeFirst() }
+            if message.writer.isFinished {
+                rings[index].removeFirst()
+                noteLeft(message)
+            }
             scheduler.setReady(rings[index].count > 0, channel: channel)
             return FrameHeader.size + fragment.range.count
         }
         return 0
     }
+
+    /// Video: from encoded to the last fragment's leaving this queue.
+    private mutating func noteLeft(_ message: Message) {
+        guard case .packet(let packet) = message.content, packet.codec.isVideo else { return }
+        let now = MonotonicClock.now()
+        waitingTimes.add(now - packet.arrivalTime, at: now)
+    }
+
+    /// How long pictures waited, over the last whole second.
+    mutating func lastSecond(now: MediaTimestamp) -> PercentileWindow.Percentiles { waitingTimes.percentiles(at: now) }
 
     /// Lets go of the media packets that are not being sent yet. What is half sent goes on: the other end could not
     /// tell where the next packet begins.

@@ -171,6 +171,11 @@ extension SecureCarrier {
     /// Lets `carrierDeadline` be called soon. Any thread.
     package func wakeUp() { wake.signal() }
 
+    /// From encoded until the last byte of a picture was handed to TLS and the link, over the last whole second.
+    package func queueTimes(now: MediaTimestamp) -> PercentileWindow.Percentiles {
+        lock.withLock { queue.lastSecond(now: now) }
+    }
+
     /// The peer has been accepted: from now on all messages are let in, not only HELLO and BYE.
     ///
     /// On the I/O thread, from a handler.

@@ -31,6 +31,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private var end: SessionEnd?
     private var demand = ChannelDemand()
     private var nextStatistics = MediaTimestamp(microseconds: 0)
+    private let times = ConnectionTimes()
 
     /// A studio that is not paired.
     private struct Stranger {
@@ -106,6 +107,13 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
 
     /// Who receives; nil before START and after the end.
     var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
+
+    /// Any thread: what its pictures took in the last second.
+    func stageTimes(
+        now: MediaTimestamp
+    ) -> (ready: PercentileWindow.Percentiles, queue: PercentileWindow.Percentiles) {
+        (times.lastSecond(now: now), carrier.queueTimes(now: now))
+    }
 }
 
 // MARK: - The I/O thread
@@ -168,7 +176,9 @@ extension ProducerConnection {
         if now >= nextStatistics {
             nextStatistics = now + .seconds(1)
             // Asks every connection, this one too: not under the lock.
-            let message = server.statisticsMessage
+            var message = server.statisticsMessage
+            let own = stageTimes(now: now)
+            message.stages += [.init(.ready, own.ready), .init(.queue, own.queue)].compactMap(\.self)
             perform(lock.withLock { machine?.messageOffered(.stats(message)) })
         }
         return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics, routeDeadline ?? $0) }
@@ -404,6 +414,7 @@ extension ProducerConnection {
     var videoBacklog: VideoBacklog { openRoute?.videoBacklog ?? carrier.videoBacklog }
 
     func send(_ packet: MediaPacket) -> Bool {
+        if packet.codec.isVideo { times.handed(packet) }
         let channel = packet.codec.isVideo ? Channels.video : Channels.audio
         return openRoute?.send(packet, channel: channel) ?? carrier.send(packet, channel: channel)
     }

@@ -164,6 +164,12 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         var result = video?.statistics ?? ProducerStatistics()
         result.audioPacketsSent = audio?.packetsSent ?? 0
         result.connections = activePeers.count
+        let now = MonotonicClock.now()
+        let times = lock.withLock { Array(connections.values) }.map { $0.stageTimes(now: now) }
+        if let slowest = times.max(by: { $0.queue.p95 < $1.queue.p95 }) {
+            result.readyTime = .init(slowest.ready)
+            result.queueTime = .init(slowest.queue)
+        }
         return result
     }
 

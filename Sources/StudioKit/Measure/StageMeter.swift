@@ -17,6 +17,8 @@ package final class StageMeter: VideoOutput, @unchecked Sendable {  // Windows a
         package var total = StudioStatistics.Percentiles()
     }
 
+    package var followsReplay: Bool { false }
+
     private let lock = Lock()
     private var transit = SecondWindow()
     private var decode = SecondWindow()

@@ -502,17 +502,23 @@ extension StudioConnection {
             result.roundTrip = Int(clamping: clock.roundTrip?.microseconds ?? 0)
             result.clockOffset = Int(clamping: clock.offset(at: MonotonicClock.now())?.microseconds ?? 0)
             result.clockDrift = clock.driftPartsPerMillion
-            if let encode = producerStats.stages.first(where: { $0.stage == .encode }) {
-                result.producerEncodeTime.count = 1
-                result.producerEncodeTime.p50 = Int(encode.p50)
-                result.producerEncodeTime.p95 = Int(encode.p95)
-            }
+            result.producerEncodeTime = .init(producerStats, .encode)
+            result.producerReadyTime = .init(producerStats, .ready)
+            result.producerQueueTime = .init(producerStats, .queue)
         }
         return result
     }
 }
 
 extension StudioStatistics.Percentiles {
+    /// What the producer has told of a stage.
+    fileprivate init(_ told: Stats, _ stage: Stats.Stage) {
+        guard let time = told.stages.first(where: { $0.stage == stage }) else { return }
+        count = 1
+        p50 = Int(time.p50)
+        p95 = Int(time.p95)
+    }
+
     init(_ values: PercentileWindow.Percentiles) {
         count = values.count
         p50 = Int(values.p50)

@@ -13,6 +13,8 @@ package final class TraceOutput: VideoOutput, PacketOutput, Sendable {
 
     package var wantsRegularKeyFrames: Bool { false }
 
+    package var followsReplay: Bool { false }
+
     /// - Throws: what is wrong with the path, at once.
     package init(
         path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void

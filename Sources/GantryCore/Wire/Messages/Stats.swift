@@ -11,6 +11,8 @@ package struct Stats: Hashable, Sendable {
         package static let output = Self(rawValue: 5)
         /// Capture to output.
         package static let total = Self(rawValue: 6)
+        /// Capture to encoded, encoding included.
+        package static let ready = Self(rawValue: 7)
     }
 
     /// Of the last second, in µs.
