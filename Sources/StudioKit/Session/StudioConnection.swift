@@ -359,7 +359,8 @@ extension StudioConnection {
                         needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) }))
             }
         let bind = intake.answer(
-            offer, sessionID: sessionID, exporter: exporter, path: path, streams: streams, now: MonotonicClock.now())
+            offer, sessionID: sessionID, exporter: exporter, path: path, streams: streams,
+            isWantedAtOnce: session.configuration.transport == .udp, now: MonotonicClock.now())
         if let bind { perform(lock.withLock { machine?.messageOffered(.carrierBind(bind)) }) }
     }
 
