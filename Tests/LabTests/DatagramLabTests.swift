@@ -12,7 +12,7 @@ extension LabTests {
             let what = part == 100 ? "udp dport != 5353" : "meta l4proto { tcp, udp }"
             let path = lab.folder(host) + "/drop.nft"
             let text = """
-                table inet udp {
+                table inet loss {
                     chain in { type filter hook input priority 0; \(what) \(rule); }
                 }
                 """
