@@ -18,13 +18,18 @@ package struct RandomLossWatch: Sendable {
     /// So many within `memory` are no accident.
     private static let enough = 3.0
     private static let memory = 10.0
-    /// Above the smallest round trip: a queue.
-    private static let queue = MediaDuration.milliseconds(20)
+    /// Above the smallest round trip: a queue. Smaller ones come and go when segments are sent again.
+    private static let queue = MediaDuration.milliseconds(40)
+    /// A queue that overflows shows in the smoothed round trip a moment after the first loss, and for a while after the last.
+    private static let before = MediaDuration.milliseconds(400)
+    private static let after = MediaDuration.seconds(2)
 
     private var last: UInt32?
     private var lastTime = MediaTimestamp(microseconds: 0)
     private var smallest: MediaDuration?
     private var recent = 0.0
+    private var firstLoss: MediaTimestamp?
+    private var lastQueue: MediaTimestamp?
 
     package init() {}
 
@@ -37,8 +42,16 @@ package struct RandomLossWatch: Sendable {
         last = sample.retransmissions
         lastTime = now
         recent *= 1 - age / Self.memory
-        let isQueue = sample.roundTrip - (smallest ?? sample.roundTrip) > Self.queue
-        if !isQueue, new < 1 << 16 { recent += Double(new) }
-        return recent >= Self.enough
+        if sample.roundTrip - (smallest ?? sample.roundTrip) > Self.queue { lastQueue = now }
+        if let lastQueue, now - lastQueue < Self.after {
+            recent = 0
+            firstLoss = nil
+            return false
+        }
+        if new > 0, new < 1 << 16 {
+            recent += Double(new)
+            firstLoss = firstLoss ?? now
+        }
+        return recent >= Self.enough && firstLoss.map { now - $0 >= Self.before } ?? false
     }
 }

@@ -19,6 +19,8 @@ final class DatagramRoute: @unchecked Sendable {
     private let needsKeyFrame: @Sendable () -> Void
     private let sample: () -> RandomLossWatch.Sample?
     private var losses = RandomLossWatch()
+    /// The studio wants it whatever TCP does.
+    private var isInsisted = false
     private var nextSample = MediaTimestamp(microseconds: 0)
     private let lock = Lock()
     private var sender: DatagramSender?
@@ -118,7 +120,8 @@ final class DatagramRoute: @unchecked Sendable {
             return
         }
         answerLimit = nil
-        if bind.isWantedAtOnce { want() }
+        isInsisted = bind.isWantedAtOnce
+        if isInsisted { want() }
         do throws(GantryError) {
             try sender.start(port: port, payload: Int(bind.payload ?? UInt16(DatagramLimits.smallestPayload)))
         } catch {
@@ -132,9 +135,11 @@ final class DatagramRoute: @unchecked Sendable {
             defer { sender = nil }
             isOpen = false
             failure = nil
+            if event == .lossy { isWanted = isInsisted }
             return sender
         }
         old?.stop()
+        if event == .lossy { losses = RandomLossWatch() }
         answerLimit = nil
         nextAttempt = now + DatagramLimits.probeAgain
         let reason =

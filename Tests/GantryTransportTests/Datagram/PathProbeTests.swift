@@ -89,8 +89,11 @@ import Testing
         }
         #expect(watch { _ in (7, 20) } == nil)
         #expect(watch { (UInt32($0 / 2), 20 + $0 % 3) }.map { $0 <= 8 } == true)
-        // A queue of 200 ms that overflows.
+        // A queue of 200 ms that overflows, and its first loss before the round trip shows it.
         #expect(watch { $0 < 10 ? (0, 20) : (UInt32($0), 220) } == nil)
+        #expect(watch { $0 < 10 ? (0, 20) : (UInt32($0) * 2, $0 < 13 ? 30 : 200) } == nil)
+        // A queue that comes and goes.
+        #expect(watch { (UInt32($0), $0 % 15 == 2 ? 100 : 22) } == nil)
         // One now and then.
         #expect(watch { (UInt32($0 / 60), 20) } == nil)
     }
