@@ -134,6 +134,7 @@ extension DatagramReceiver {
             return
         }
         heardAt = now
+        lock.withLock { figures.accepted += 1 }
         let plain = UnsafeRawBufferPointer(rebasing: datagram[..<size])
         if isControl {
             ControlPacket.read(plain) { item in

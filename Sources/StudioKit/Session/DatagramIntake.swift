@@ -45,7 +45,8 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
     /// Formats have changed.
     func wakeUp() { lock.withLock { receiver }?.wakeUp() }
 
-    var isUsed: Bool { counts.units > 0 }
+    /// Datagrams have come, if only the producer's probes.
+    var isOpen: Bool { (lock.withLock { receiver }?.statistics.0.accepted ?? 0) > 0 }
 
     /// Of all receivers so far.
     var counts: StudioStatistics.UDPCounts {

@@ -367,7 +367,7 @@ extension StudioConnection {
     /// `--transport udp`: nothing else will do.
     private func insistOnDatagrams() {
         datagramLimit = nil
-        guard !intake.isUsed else { return }
+        guard !intake.isOpen else { return }
         let error = GantryError(
             .cannotConnect,
             "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."
