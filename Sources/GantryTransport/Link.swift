@@ -1,3 +1,4 @@
+package import GantryCore
 package import GantryPlatform
 
 /// An ordered, reliable byte stream in both directions, not blocking: TCP, a socket pair, USB.
@@ -13,6 +14,8 @@ package protocol Link: AnyObject, Sendable {
     var peerAddress: String { get }
     /// Where datagrams can go between the same two hosts; nil where there are none: on a cable, in a test.
     var datagramPath: DatagramPath? { get }
+    /// How the kernel's TCP does; nil where there is none.
+    var lossSample: RandomLossWatch.Sample? { get }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
     func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
@@ -24,4 +27,5 @@ package protocol Link: AnyObject, Sendable {
 
 extension Link {
     package var datagramPath: DatagramPath? { nil }
+    package var lossSample: RandomLossWatch.Sample? { nil }
 }

@@ -36,6 +36,10 @@ public struct StudioStatistics: Sendable, Equatable {
     public var producerReadyTime = Percentiles()
     /// From encoded until the link has taken it.
     public var producerQueueTime = Percentiles()
+    /// How much the time from capture to arrival changes from frame to frame (RFC 3550 section 6.4.1).
+    public var jitter = 0
+    /// Smallest of the last 16.
+    public var roundTrip = 0
     /// Media that came over UDP; all 0 where it came over TCP.
     public var udp = UDPCounts()
 

@@ -69,8 +69,8 @@ enum ProducerCommands {
             Option(
                 "transport", value: "WAY",
                 help:
-                    "How media travels on a network. auto: UDP where the studio and the network take it, else TCP. tcp: never "
-                    + "UDP. Default: auto.",
+                    "How media travels on a network. auto: TCP, and UDP once packets are lost, where the studio and the "
+                    + "network take it. tcp: never UDP. Default: auto.",
                 group: "Connection", allowed: ["auto", "tcp"]),
             Option(
                 "usb", value: "FOLDER",

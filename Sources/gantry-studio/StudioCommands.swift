@@ -74,8 +74,8 @@ enum StudioCommands {
             Option(
                 "transport", value: "WAY",
                 help:
-                    "How media travels on a network. auto: UDP where it passes, else TCP. tcp: never UDP. udp: end when UDP "
-                    + "does not pass. Default: auto.",
+                    "How media travels on a network. auto: TCP, and UDP once packets are lost, where it passes. tcp: "
+                    + "never UDP. udp: UDP from the beginning; end when it does not pass. Default: auto.",
                 allowed: ["auto", "tcp", "udp"]),
             Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
         ] + StatisticsOptions.table(usual: StatisticsOptions.studioMetrics),

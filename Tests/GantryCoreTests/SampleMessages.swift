@@ -83,6 +83,8 @@ enum SampleMessages {
             CarrierOffer(token: token, port: 40111, mask: 6, payload: 1472)),
         "carrier bind of datagrams": .carrierBind(
             CarrierBind(sessionID: 42, token: token, mask: 6, port: 40222, payload: 1452)),
+        "carrier bind at once": .carrierBind(
+            CarrierBind(sessionID: 42, token: token, mask: 2, port: 40222, payload: 1232, isWantedAtOnce: true)),
         "error": .error(ErrorMessage(code: 501, text: "the clip is damaged")),
         "bye": .bye(Bye(reason: .normal)),
         "bye with text": .bye(Bye(reason: .protocolError, text: "length")),

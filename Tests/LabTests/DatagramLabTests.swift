@@ -6,13 +6,14 @@ import Testing
 extension LabTests {
     /// Media over UDP on a network of its own: a firewall, a lossy one, and an independent reader.
     @Suite struct DatagramLabTests {
-        /// Drops UDP that comes to a host, but not mDNS; `part` in 100.
+        /// Drops UDP that comes to a host, but not mDNS; or `part` in 100 of all that comes.
         private static func drop(_ lab: Lab, _ host: Int, part: Int = 100) async throws {
             let rule = part == 100 ? "drop" : "numgen random mod 100 < \(part) drop"
+            let what = part == 100 ? "udp dport != 5353" : "meta l4proto { tcp, udp }"
             let path = lab.folder(host) + "/drop.nft"
             let text = """
-                table inet udp {
-                    chain in { type filter hook input priority 0; udp dport != 5353 \(rule); }
+                table inet loss {
+                    chain in { type filter hook input priority 0; \(what) \(rule); }
                 }
                 """
             try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -66,6 +67,27 @@ extension LabTests {
             }
         }
 
+        @Test func lossMakesMediaChangeOver() async throws {
+            try await Lab.with(hosts: 2, mdns: [1, 2]) { lab in
+                try await Self.drop(lab, 1, part: 5)
+                try await Self.drop(lab, 2, part: 5)
+                let end = try await Self.receive(lab)
+                let summary = try #require(end.event("summary"))
+                let udp = try #require(summary["udp"] as? [String: Any])
+                #expect(udp["units"] as? Int ?? 0 > 100)
+                #expect(summary["framesLost"] as? Int == 0)
+            }
+        }
+
+        @Test func withoutLossMediaStaysOnTCP() async throws {
+            try await Lab.with(hosts: 2, mdns: [1, 2]) { lab in
+                let end = try await Self.receive(lab)
+                let summary = try #require(end.event("summary"))
+                #expect(summary["udp"] == nil)
+                #expect(summary["framesLost"] as? Int == 0)
+            }
+        }
+
         /// tshark reads the RTP headers, which SRTP leaves in clear.
         @Test func anIndependentReaderSeesRTP() async throws {
             try await Lab.with(hosts: 2, mdns: [1, 2]) { lab in
@@ -73,7 +95,7 @@ extension LabTests {
                 let capture = try lab.start(
                     2, ["tshark", "-q", "-i", "eth0", "-w", file, "-f", "udp and not port 5353 and not port 53"])
                 _ = try await capture.state.wait(.seconds(20)) { $0.outputEnded || $0.errorText.contains("Capturing") }
-                _ = try await Self.receive(lab)
+                _ = try await Self.receive(lab, ["--transport", "udp"])
                 capture.signal(SIGINT)
                 _ = try await capture.end()
                 let read = try await Oracle.check([

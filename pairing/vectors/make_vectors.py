@@ -137,6 +137,8 @@ def messages():
         ("carrier offer of datagrams", 0x12, tlv(1, token) + tlv(2, u16(40111)) + tlv(3, u16(6)) + tlv(4, u16(1472))),
         ("carrier bind of datagrams", 0x13, tlv(1, u64(42)) + tlv(2, token) + tlv(3, u16(6)) + tlv(4, u16(40222))
          + tlv(5, u16(1452))),
+        ("carrier bind at once", 0x13, tlv(1, u64(42)) + tlv(2, token) + tlv(3, u16(2)) + tlv(4, u16(40222))
+         + tlv(5, u16(1232)) + tlv(6, u8(1))),
         ("error", 0x1E, tlv(1, u16(501)) + tlv(2, text("the clip is damaged"))),
         ("bye", 0x1F, tlv(1, u8(1))),
         ("bye with text", 0x1F, tlv(1, u8(5)) + tlv(2, text("length"))),

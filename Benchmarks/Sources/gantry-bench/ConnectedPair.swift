@@ -15,8 +15,10 @@ final class ConnectedPair {
     let output = MeasuringOutput()
     private let folder: URL
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("gantry-bench-\(getpid())")
+    /// - Parameter overUDP: media from the beginning.
+    init(overUDP: Bool = false) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "gantry-bench-\(getpid())-\(overUDP)")
         producer = try ProducerController(
             configuration: ProducerConfiguration(
                 name: "bench", port: 0, stateDirectory: folder.appendingPathComponent("producer").path,
@@ -29,6 +31,7 @@ final class ConnectedPair {
         guard let port = producer.port else { throw Failure(description: "the producer has no port") }
         var configuration = StudioSessionConfiguration()
         configuration.videoOutputs = [output]
+        configuration.transport = overUDP ? .udp : .auto
         session = studio.makeSession(try studio.target("127.0.0.1:\(port)"), configuration: configuration)
         try session.start()
         let deadline = Clock.now() + 10_000_000

@@ -1,4 +1,4 @@
-/// From `enqueueVideo` to `VideoOutput.receive`, against bare codecs, in alternating rounds paced at 30 frames a second.
+/// From `enqueueVideo` to `VideoOutput.receive`, over UDP and over TCP, against bare codecs, in alternating rounds paced at 30 frames a second.
 struct LatencyBenchmark {
     /// The product's median may be this many times the floor's.
     static let threshold = 1.25
@@ -19,16 +19,21 @@ struct LatencyBenchmark {
         let floor = try Floor(picture)
         let pair = try ConnectedPair()
         defer { pair.close() }
+        let overUDP = try ConnectedPair(overUDP: true)
+        defer { overUDP.close() }
         var encode = Samples()
         var decode = Samples()
         var bare = Samples()
         var product = Samples()
+        var udp = Samples()
         var afterArrival = Samples()
         var conversion = Samples()
         var ratios: [Double] = []
         var refused = 0
         let frames = seconds * 30 + Self.settling
-        print("720p30, 6 Mbit/s, TLS on loopback, \(options.rounds) rounds of \(seconds) s each")
+        print(
+            "720p30, 6 Mbit/s, on loopback, media as by default (TLS on TCP) and over UDP, \(options.rounds) rounds of "
+                + "\(seconds) s each")
         for round in 0..<options.rounds {
             var roundBare = Samples()
             var due = Clock.now() + 2 * Self.period
@@ -40,25 +45,34 @@ struct LatencyBenchmark {
                 decode.add(times.decode)
                 roundBare.add(times.encode + times.decode)
             }
-            let first = pair.output.count + Self.settling
-            due = Clock.now() + 2 * Self.period
-            for index in 0..<frames {
+            // The first of the two goes second in the next round.
+            for isUDP in round % 2 == 0 ? [false, true] : [true, false] {
+                let pair = isUDP ? overUDP : pair
+                let first = pair.output.count + Self.settling
+                due = Clock.now() + 2 * Self.period
+                for index in 0..<frames {
+                    Clock.sleep(until: due)
+                    let start = Clock.now()
+                    if try !pair.send(picture, round * frames + index), !isUDP { refused += 1 }
+                    if index >= Self.settling, !isUDP { conversion.add(Clock.now() - start) }
+                    due += Self.period
+                }
                 Clock.sleep(until: due)
-                let start = Clock.now()
-                if try !pair.send(picture, round * frames + index) { refused += 1 }
-                if index >= Self.settling { conversion.add(Clock.now() - start) }
-                due += Self.period
+                let samples = pair.output.samples(from: first)
+                guard !isUDP else {
+                    udp.add(samples.total)
+                    continue
+                }
+                product.add(samples.total)
+                afterArrival.add(samples.decode)
+                ratios.append(samples.total.median / max(roundBare.median, 0.001))
+                print(
+                    "  round \(round + 1): floor \(fixed(roundBare.median)) ms, product "
+                        + "\(fixed(samples.total.median)) ms")
             }
-            Clock.sleep(until: due)
-            let samples = pair.output.samples(from: first)
             bare.add(roundBare)
-            product.add(samples.total)
-            afterArrival.add(samples.decode)
-            ratios.append(samples.total.median / max(roundBare.median, 0.001))
-            print(
-                "  round \(round + 1): floor \(fixed(roundBare.median)) ms, product \(fixed(samples.total.median)) ms")
         }
-        report(floor: bare, product: product)
+        report(floor: bare, product: product, udp: udp)
         let statistics = pair.producer.statistics
         print(
             """
@@ -70,9 +84,9 @@ struct LatencyBenchmark {
         return verdict(bare, product, ratios, pair, refused)
     }
 
-    private func report(floor: Samples, product: Samples) {
+    private func report(floor: Samples, product: Samples, udp: Samples) {
         print("             p50    p95    p99 ms")
-        for (name, samples) in [("floor  ", floor), ("product", product)] {
+        for (name, samples) in [("floor  ", floor), ("product", product), ("UDP    ", udp)] {
             let columns = [50, 95, 99].map { fixed(samples.percentile($0), width: 7) }.joined()
             print("\(name)  \(columns)")
         }

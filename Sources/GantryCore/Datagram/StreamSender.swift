@@ -158,7 +158,7 @@ package final class StreamSender {
             }
             let start = sequence - Int64(data + parity)
             addParity(start, data: data, parity: parity, hasFirst: start == first)
-            protect(start, data: data, parity: parity, hasFirst: start == first)
+            complete(start, count: data + parity, hasFirst: start == first)
         }
     }
 
@@ -195,17 +195,16 @@ package final class StreamSender {
         }
     }
 
-    private func protect(_ start: Int64, data: Int, parity: Int, hasFirst: Bool) {
-        for position in 0..<data + parity {
-            let sequence = start + Int64(position)
+    /// `sizes` are those of whole packets from now on.
+    private func complete(_ start: Int64, count: Int, hasFirst: Bool) {
+        for sequence in start..<start + Int64(count) {
             let index = slot(sequence)
-            let plain = MediaDatagram.prefix(isFirst: hasFirst && position == 0) + Int(sizes[index])
-            let size = protection.protect(packet(sequence), count: plain) ?? 0
+            let size = MediaDatagram.prefix(isFirst: hasFirst && sequence == start) + Int(sizes[index])
             sizes[index] = UInt16(truncatingIfNeeded: size)
             requests[index] = 0
             backlog += size
         }
-        made = start + Int64(data + parity)
+        made = start + Int64(count)
     }
 
     // MARK: Sending
@@ -241,8 +240,11 @@ package final class StreamSender {
         while sent < made {
             let sequence = sent
             sent += 1
-            let size = Int(sizes[slot(sequence)])
-            backlog -= size
+            let index = slot(sequence)
+            backlog -= Int(sizes[index])
+            // Only now: the first packets of a large unit are on their way while the last ones are encrypted.
+            let size = protection.protect(packet(sequence), count: Int(sizes[index])) ?? 0
+            sizes[index] = UInt16(truncatingIfNeeded: size)
             guard size > 0 else { continue }
             packetsSent += 1
             return whole(sequence)

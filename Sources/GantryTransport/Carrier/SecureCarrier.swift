@@ -105,6 +105,9 @@ package final class SecureCarrier: @unchecked Sendable {
 
     /// Where datagrams can go to the other end; nil where there is no such way.
     package var datagramPath: DatagramPath? { link.datagramPath }
+
+    /// How TCP does; nil on another link.
+    package var lossSample: RandomLossWatch.Sample? { link.lossSample }
 }
 
 // MARK: - Sending, from any thread

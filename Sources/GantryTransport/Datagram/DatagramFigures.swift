@@ -6,6 +6,8 @@ package struct DatagramFigures: Hashable, Sendable {
     package var packetsSentAgain = 0
     /// The kernel had no room for them.
     package var unsent = 0
+    /// Datagrams of the other end, probes among them.
+    package var accepted = 0
     /// Datagrams that were not from the other end, came twice, or were changed on the way.
     package var refused = 0
     /// The part of packets that the path loses.

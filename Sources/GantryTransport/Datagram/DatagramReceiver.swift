@@ -35,6 +35,7 @@ package final class DatagramReceiver: @unchecked Sendable {
     private var counts: [StreamStatistics]
     private var thread: NamedThread?
 
+    private var began: MediaTimestamp?
     private var heardAt: MediaTimestamp?
     private var nextHello = MediaTimestamp(microseconds: 0)
     private var nextReport = MediaTimestamp(microseconds: 0)
@@ -101,7 +102,7 @@ extension DatagramReceiver {
     private func wait(now: MediaTimestamp) {
         var deadline = heardAt == nil ? nextHello : nextReport
         if streams.contains(where: \.receiver.isWaiting) { deadline = now + .milliseconds(1) }
-        if let heardAt, now - heardAt > Self.patience { deadline = now + .milliseconds(100) }
+        if let heardAt, now - heardAt > Self.patience { deadline = now + .seconds(1) }
         var set = (
             pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0),
             pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0)
@@ -133,6 +134,7 @@ extension DatagramReceiver {
             return
         }
         heardAt = now
+        lock.withLock { figures.accepted += 1 }
         let plain = UnsafeRawBufferPointer(rebasing: datagram[..<size])
         if isControl {
             ControlPacket.read(plain) { item in
@@ -160,7 +162,9 @@ extension DatagramReceiver {
         guard let heardAt else {
             // Opens the way for the producer's probes through a firewall on this side.
             guard now >= nextHello else { return }
-            nextHello = now + Self.helloInterval
+            let began = self.began ?? now
+            self.began = began
+            nextHello = now + (now - began < Self.patience ? Self.helloInterval : .seconds(1))
             return say { $0.hello() }
         }
         guard now - heardAt < Self.patience else { return }

@@ -14,9 +14,15 @@ package final class DatagramSender: @unchecked Sendable {
     }
 
     private static let capacity = 64
+    /// Packets in one call of the kernel: the studio works on them while the next ones are encrypted.
+    private static let sentTogether = 6
+    /// A way that is not used is kept open through firewalls.
+    private static let keepAlive = MediaDuration.seconds(5)
     /// More than this is lost for a second: TLS has its own way of slowing down, and no parity helps.
     private static let tooMuchLoss = 0.3
     private static let lossPatience = MediaDuration.seconds(1)
+    /// Nothing has been sent for so long: nothing is expected to be heard.
+    private static let rest = MediaDuration.milliseconds(200)
     /// After the last packet of a unit, the studio is told what was sent.
     private static let tellAfter = MediaDuration.milliseconds(5)
 
@@ -41,6 +47,7 @@ package final class DatagramSender: @unchecked Sendable {
 
     private var probe: PathProbe?
     private var probeSequence: UInt16 = 0
+    private var nextKeepAlive = MediaTimestamp(microseconds: 0)
     private var streams: [StreamSender] = []
     private var payload = 0
     private var lossOf: [LossEstimate] = []
@@ -174,6 +181,7 @@ extension DatagramSender {
             receive(now: now)
             if probe == nil { sendMedia(now: now) } else { sendProbes(now: now) }
             watch(now: now)
+            keepOpen(now: now)
             if hasEnded { return }
             wait(now: now)
         }
@@ -193,7 +201,8 @@ extension DatagramSender {
     }
 
     private func wait(now: MediaTimestamp) {
-        var deadline = now + .milliseconds(50)
+        let isResting = probe == nil && sentAt.map { now - $0 > .seconds(1) } ?? true
+        var deadline = now + (isResting ? .seconds(1) : .milliseconds(50))
         if let probe { deadline = min(deadline, probe.nextTime) }
         if let tellAt { deadline = min(deadline, tellAt) }
         if streams.contains(where: \.hasMore), let next = pacer.nextTime { deadline = min(deadline, next) }
@@ -257,22 +266,30 @@ extension DatagramSender {
 
 extension DatagramSender {
     private func sendProbes(now: MediaTimestamp) {
-        while let next = probe?.due(now: now) {
-            probeSequence &+= 1
-            let header = RTPHeader(
-                payloadType: DatagramLimits.probePayloadType, sequence: probeSequence, timestamp: next.number,
-                source: DatagramLimits.producerSource)
-            scratch.initializeMemory(as: UInt8.self, repeating: 0)
-            header.write(to: scratch)
-            guard let size = protection.protect(scratch, count: next.size - DatagramLimits.protection) else { continue }
-            batch.set(0, UnsafeRawBufferPointer(rebasing: scratch[..<size]))
-            _ = batch.send(1, on: socket.rawValue)
-        }
+        while let next = probe?.due(now: now) { sendProbe(next.number, size: next.size) }
         switch probe?.result(now: now) {
         case .open(let payload): open(payload, now: now)
         case .blocked: end(.blocked)
         case .running, nil: break
         }
+    }
+
+    private func sendProbe(_ number: UInt32, size: Int) {
+        probeSequence &+= 1
+        let header = RTPHeader(
+            payloadType: DatagramLimits.probePayloadType, sequence: probeSequence, timestamp: number,
+            source: DatagramLimits.producerSource)
+        scratch.initializeMemory(as: UInt8.self, repeating: 0)
+        header.write(to: scratch)
+        guard let size = protection.protect(scratch, count: size - DatagramLimits.protection) else { return }
+        batch.set(0, UnsafeRawBufferPointer(rebasing: scratch[..<size]))
+        _ = batch.send(1, on: socket.rawValue)
+    }
+
+    private func keepOpen(now: MediaTimestamp) {
+        guard probe == nil, now >= nextKeepAlive else { return }
+        nextKeepAlive = now + Self.keepAlive
+        sendProbe(0, size: 64)
     }
 
     private func open(_ payload: Int, now: MediaTimestamp) {
@@ -287,6 +304,7 @@ extension DatagramSender {
         lossOf = streams.map { _ in LossEstimate() }
         lastReport = streams.map { _ in nil }
         heardAt = now
+        nextKeepAlive = now + Self.keepAlive
         changed(.opened(payload: payload))
     }
 
@@ -330,13 +348,15 @@ extension DatagramSender {
         while pacer.takes(0, now: now) {
             var count = 0
             for stream in streams {
-                while count < DatagramBatch.capacity, pacer.takes(0, now: now), let packet = stream.next() {
+                while count < Self.sentTogether, pacer.takes(0, now: now), let packet = stream.next() {
                     _ = pacer.takes(packet.count, now: now)
                     batch.set(count, packet)
                     count += 1
                 }
             }
             guard count > 0 else { return }
+            // After a rest the studio has had nothing to report.
+            if sentAt.map({ now - $0 > Self.rest }) ?? true { heardAt = max(heardAt, now) }
             sentAt = now
             flush(count)
         }
@@ -363,11 +383,7 @@ extension DatagramSender {
     private func watch(now: MediaTimestamp) {
         guard probe == nil, let sentAt else { return }
         // Nothing sent, nothing to be heard of.
-        if now - sentAt > DatagramLimits.reportInterval + DatagramLimits.reportInterval {
-            heardAt = max(heardAt, sentAt)
-        } else if now - heardAt > DatagramLimits.reportSilence {
-            return end(.silent)
-        }
+        if now - sentAt <= Self.rest, now - heardAt > DatagramLimits.reportSilence { return end(.silent) }
         if loss(now: now) > Self.tooMuchLoss {
             let since = lossySince ?? now
             lossySince = since

@@ -1,4 +1,4 @@
-import GantryCore
+package import GantryCore
 package import GantryPlatform
 import Glibc
 
@@ -26,6 +26,14 @@ package final class SocketLink: Link {
             [AF_INET, AF_INET6].contains(local.family), local.family == remote.family
         else { return nil }
         return DatagramPath(local: local, remote: remote)
+    }
+
+    package var lossSample: RandomLossWatch.Sample? {
+        var info = tcp_info()
+        var length = socklen_t(MemoryLayout<tcp_info>.size)
+        guard getsockopt(socket.rawValue, CInt(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else { return nil }
+        return RandomLossWatch.Sample(
+            retransmissions: info.tcpi_total_retrans, roundTrip: MediaDuration(microseconds: Int64(info.tcpi_rtt)))
     }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {

@@ -4,9 +4,12 @@ import GantryTransport
 
 /// Decides for one studio whether a packet goes over UDP or over TLS, and tries UDP again from time to time where it failed.
 ///
+/// The way is opened at the beginning, and used once TCP loses packets or when the studio wants it: on a clean network TCP is as
+/// quick, and takes less of the processor.
+///
 /// A picture changes its way only with a key frame: the studio then needs nothing that is still under way on the other.
 final class DatagramRoute: @unchecked Sendable {
-    // `lock` guards `sender`, `token`, `isOpen` and `videoIsHere`; the rest: the connection's I/O thread.
+    // `lock` guards `sender`, `token`, `isOpen`, `isWanted`, `videoIsHere` and `failure`; the rest: the connection's I/O thread.
     private let path: DatagramPath
     private let exporter: [UInt8]
     private let sessionID: UInt64
@@ -14,10 +17,16 @@ final class DatagramRoute: @unchecked Sendable {
     private let offer: (CarrierOffer) -> Void
     private let wakeUp: @Sendable () -> Void
     private let needsKeyFrame: @Sendable () -> Void
+    private let sample: () -> RandomLossWatch.Sample?
+    private var losses = RandomLossWatch()
+    /// The studio wants it whatever TCP does.
+    private var isInsisted = false
+    private var nextSample = MediaTimestamp(microseconds: 0)
     private let lock = Lock()
     private var sender: DatagramSender?
     private var token: [UInt8] = []
     private var isOpen = false
+    private var isWanted = false
     private var videoIsHere = false
     /// An attempt that has ended, to be cleared away on the I/O thread.
     private var failure: DatagramEvent?
@@ -34,12 +43,14 @@ final class DatagramRoute: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - offer: called on the I/O thread.
+    ///   - sample: how TCP does; called on the I/O thread.
     ///   - wakeUp: makes `deadline` be called soon.
     init(
         path: DatagramPath, exporter: [UInt8], sessionID: UInt64, streams: [StreamDescription],
         offer: @escaping (CarrierOffer) -> Void, wakeUp: @escaping @Sendable () -> Void,
-        needsKeyFrame: @escaping @Sendable () -> Void
+        needsKeyFrame: @escaping @Sendable () -> Void, sample: @escaping () -> RandomLossWatch.Sample?
     ) {
+        self.sample = sample
         self.path = path
         self.exporter = exporter
         self.sessionID = sessionID
@@ -59,7 +70,26 @@ final class DatagramRoute: @unchecked Sendable {
         if let failure = lock.withLock({ self.failure }) { failed(failure, now: now) }
         if let limit = answerLimit, now >= limit { failed(.blocked, now: now) }
         if let due = nextAttempt, now >= due { attempt(now: now) }
-        return [nextAttempt, answerLimit].compactMap(\.self).min()
+        watchLosses(now: now)
+        return [nextAttempt, answerLimit, isWantedNow ? nil : nextSample].compactMap(\.self).min()
+    }
+
+    private var isWantedNow: Bool { lock.withLock { isWanted } }
+
+    private func watchLosses(now: MediaTimestamp) {
+        guard now >= nextSample, !isWantedNow else { return }
+        nextSample = now + RandomLossWatch.interval
+        guard let sample = sample(), losses.add(sample, now: now) else { return }
+        Log.info("TCP loses packets: media to the studio goes over UDP, where that passes")
+        want()
+    }
+
+    private func want() {
+        let isNow = lock.withLock { () -> Bool in
+            defer { isWanted = true }
+            return isOpen && !isWanted
+        }
+        if isNow { needsKeyFrame() }
     }
 
     private func attempt(now: MediaTimestamp) {
@@ -90,6 +120,8 @@ final class DatagramRoute: @unchecked Sendable {
             return
         }
         answerLimit = nil
+        isInsisted = bind.isWantedAtOnce
+        if isInsisted { want() }
         do throws(GantryError) {
             try sender.start(port: port, payload: Int(bind.payload ?? UInt16(DatagramLimits.smallestPayload)))
         } catch {
@@ -103,9 +135,11 @@ final class DatagramRoute: @unchecked Sendable {
             defer { sender = nil }
             isOpen = false
             failure = nil
+            if event == .lossy { isWanted = isInsisted }
             return sender
         }
         old?.stop()
+        if event == .lossy { losses = RandomLossWatch() }
         answerLimit = nil
         nextAttempt = now + DatagramLimits.probeAgain
         let reason =
@@ -137,9 +171,13 @@ final class DatagramRoute: @unchecked Sendable {
 
     private func changed(_ event: DatagramEvent) {
         if case .opened(let payload) = event {
-            Log.info("media to the studio goes over UDP, \(payload) bytes a packet")
-            lock.withLock { isOpen = true }
-            return needsKeyFrame()
+            Log.info("UDP passes to the studio, \(payload) bytes a packet")
+            let isNow = lock.withLock { () -> Bool in
+                isOpen = true
+                return isWanted
+            }
+            if isNow { needsKeyFrame() }
+            return
         }
         lock.withLock {
             isOpen = false
@@ -155,7 +193,7 @@ final class DatagramRoute: @unchecked Sendable {
         guard packet.codec.isVideo else { return sendSound(packet, channel) }
         let sender = lock.withLock { () -> Way in
             let fits = packet.codec == .h264 && packet.count <= DatagramLimits.largestUnit
-            if isOpen, fits, videoIsHere || packet.header.isKey {
+            if isOpen, isWanted, fits, videoIsHere || packet.header.isKey {
                 videoIsHere = true
                 return self.sender.map { .here($0) } ?? .connection
             }
@@ -179,7 +217,8 @@ final class DatagramRoute: @unchecked Sendable {
     }
 
     private func sendSound(_ packet: MediaPacket, _ channel: UInt16) -> Bool? {
-        guard packet.count <= DatagramLimits.largestSound, let sender = lock.withLock({ isOpen ? self.sender : nil })
+        guard packet.count <= DatagramLimits.largestSound,
+            let sender = lock.withLock({ isOpen && isWanted ? self.sender : nil })
         else { return nil }
         return sender.send(packet, channel: channel)
     }

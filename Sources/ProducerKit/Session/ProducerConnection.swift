@@ -389,7 +389,8 @@ extension ProducerConnection {
         let route = DatagramRoute(
             path: path, exporter: exporter, sessionID: sessionID, streams: server.streams,
             offer: { [weak self] offer in self?.offer(offer) }, wakeUp: { [carrier] in carrier.wakeUp() },
-            needsKeyFrame: { [weak server] in server?.requestKeyFrame() })
+            needsKeyFrame: { [weak server] in server?.requestKeyFrame() },
+            sample: { [weak carrier] in carrier?.lossSample })
         lock.withLock { self.route = route }
     }
 

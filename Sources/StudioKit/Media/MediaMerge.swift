@@ -54,8 +54,12 @@ final class MediaMerge: @unchecked Sendable {  // All state is guarded by `lock`
         lock.withLock {
             guard channels.indices.contains(Int(channel)) else { return }
             let sequence = packet.header.sequence
-            // A step of more than 2^16 is a new beginning, as in `StreamCounter`.
-            if let last = channels[Int(channel)].last, last &- sequence < 1 << 16 { return }
+            // The connection alone keeps its order. A step of more than 2^16 is a new beginning, as in `StreamCounter`.
+            if isDatagram || channels[Int(channel)].cameByDatagram, let last = channels[Int(channel)].last,
+                last &- sequence < 1 << 16
+            {
+                return
+            }
             channels[Int(channel)].last = sequence
             channels[Int(channel)].cameByDatagram = isDatagram
             channels[Int(channel)].held = nil

@@ -16,7 +16,7 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
     /// The answer to an offer; nil: none, media stays where it is. On the I/O thread.
     func answer(
         _ offer: CarrierOffer, sessionID: UInt64, exporter: [UInt8], path: DatagramPath,
-        streams: [DatagramReceiver.Stream], now: MediaTimestamp
+        streams: [DatagramReceiver.Stream], isWantedAtOnce: Bool, now: MediaTimestamp
     ) -> CarrierBind? {
         guard let payload = offer.payload, offer.port > 0, !streams.isEmpty, now >= nextOffer else { return nil }
         nextOffer = now + Self.offerInterval
@@ -35,7 +35,7 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
             }
             return CarrierBind(
                 sessionID: sessionID, token: offer.token, mask: offer.mask, port: receiver.port,
-                payload: min(payload, UInt16(DatagramLimits.largestPayload)))
+                payload: min(payload, UInt16(DatagramLimits.largestPayload)), isWantedAtOnce: isWantedAtOnce)
         } catch {
             Log.warning("\(error)")
             return nil
@@ -45,7 +45,8 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
     /// Formats have changed.
     func wakeUp() { lock.withLock { receiver }?.wakeUp() }
 
-    var isUsed: Bool { counts.units > 0 }
+    /// Datagrams have come, if only the producer's probes.
+    var isOpen: Bool { (lock.withLock { receiver }?.statistics.0.accepted ?? 0) > 0 }
 
     /// Of all receivers so far.
     var counts: StudioStatistics.UDPCounts {

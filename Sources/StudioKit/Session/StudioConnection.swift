@@ -454,14 +454,15 @@ extension StudioConnection {
                         needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) }))
             }
         let bind = intake.answer(
-            offer, sessionID: sessionID, exporter: exporter, path: path, streams: streams, now: MonotonicClock.now())
+            offer, sessionID: sessionID, exporter: exporter, path: path, streams: streams,
+            isWantedAtOnce: session.configuration.transport == .udp, now: MonotonicClock.now())
         if let bind { perform(lock.withLock { machine?.messageOffered(.carrierBind(bind)) }) }
     }
 
     /// `--transport udp`: nothing else will do.
     private func insistOnDatagrams() {
         datagramLimit = nil
-        guard !intake.isUsed else { return }
+        guard !intake.isOpen else { return }
         let error = GantryError(
             .cannotConnect,
             "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."

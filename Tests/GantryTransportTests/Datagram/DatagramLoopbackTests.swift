@@ -90,8 +90,8 @@ import Testing
         #expect(try await ends.begin() == .opened(payload: 1472))
         var random = SeededRandom(seed: 5)
         let before = try await ends.play(5, random: &random)
-        // Longer than the patience with a studio that does not report.
-        try await Task.sleep(for: .milliseconds(1200))
+        // Longer than the studio goes on reporting, and than the patience with one that does not.
+        try await Task.sleep(for: .milliseconds(4500))
         let after = try await ends.play(5, from: 5, random: &random)
         try await expectAll(before + after, ends)
         #expect(ends.events.value.count == 1)

@@ -75,6 +75,29 @@ import Testing
         #expect(loss.value(now: at(40_002)) == 0)
     }
 
+    @Test func lossWithoutAQueueIsTold() {
+        func watch(_ sample: (Int64) -> (UInt32, Int64)) -> Int64? {
+            var losses = RandomLossWatch()
+            for step in 0..<200 as Range<Int64> {
+                let (count, roundTrip) = sample(step)
+                let now = at(1_000_000 + step * 100)
+                if losses.add(.init(retransmissions: count, roundTrip: .milliseconds(roundTrip)), now: now) {
+                    return step
+                }
+            }
+            return nil
+        }
+        #expect(watch { _ in (7, 20) } == nil)
+        #expect(watch { (UInt32($0 / 2), 20 + $0 % 3) }.map { $0 <= 8 } == true)
+        // A queue of 200 ms that overflows, and its first loss before the round trip shows it.
+        #expect(watch { $0 < 10 ? (0, 20) : (UInt32($0), 220) } == nil)
+        #expect(watch { $0 < 10 ? (0, 20) : (UInt32($0) * 2, $0 < 13 ? 30 : 200) } == nil)
+        // A queue that comes and goes.
+        #expect(watch { (UInt32($0), $0 % 15 == 2 ? 100 : 22) } == nil)
+        // One now and then.
+        #expect(watch { (UInt32($0 / 60), 20) } == nil)
+    }
+
     @Test func packetsOfALargeUnitAreSpread() {
         var pacer = Pacer()
         var now = at(0)

@@ -45,13 +45,19 @@ package struct CarrierBind: Hashable, Sendable {
     package var port: UInt16?
     /// Field 5, u16: the largest UDP payload that the sender takes.
     package var payload: UInt16?
+    /// Field 6, u8, 1: media shall go this way as soon as it is open, not only when packets are lost.
+    package var isWantedAtOnce = false
 
-    package init(sessionID: UInt64, token: [UInt8], mask: UInt16, port: UInt16? = nil, payload: UInt16? = nil) {
+    package init(
+        sessionID: UInt64, token: [UInt8], mask: UInt16, port: UInt16? = nil, payload: UInt16? = nil,
+        isWantedAtOnce: Bool = false
+    ) {
         self.sessionID = sessionID
         self.token = token
         self.mask = mask
         self.port = port
         self.payload = payload
+        self.isWantedAtOnce = isWantedAtOnce
     }
 
     init(_ reader: inout TLVReader) throws(GantryError) {
@@ -60,6 +66,7 @@ package struct CarrierBind: Hashable, Sendable {
         mask = try reader.required(3)
         port = try reader.number(4)
         payload = try reader.number(5)
+        isWantedAtOnce = try reader.number(6, UInt8.self) == 1
     }
 
     func encode() -> [UInt8] {
@@ -69,6 +76,7 @@ package struct CarrierBind: Hashable, Sendable {
         writer.number(3, mask)
         writer.number(4, port)
         writer.number(5, payload)
+        if isWantedAtOnce { writer.number(6, UInt8(1)) }
         return writer.payload
     }
 }
