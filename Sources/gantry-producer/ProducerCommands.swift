@@ -45,6 +45,9 @@ enum ProducerCommands {
                     "Frames a second of the test pattern or a screen (default 30), or wished for from a camera; a file's frames beyond this rate are left out.",
                 group: "Picture"),
             Option(
+                "grain", help: "Grain over the test pattern, so that it takes the whole bitrate: to try out a network.",
+                group: "Picture"),
+            Option(
                 "bitrate", short: "b", value: "BITS",
                 help:
                     "Bits a second of the video, as in 6M or 800k. Default: by size and rate; 8M at 1280x720, "

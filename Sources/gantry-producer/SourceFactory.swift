@@ -48,6 +48,7 @@ struct SourceFactory {
     ) throws(GantryError) -> Opened {
         let isCamera = what == "camera" || what.hasPrefix("/dev/video") || what.hasPrefix("/dev/v4l/")
         if !isCamera { try refuseCameraOptions(arguments) }
+        if what != "test", arguments.has("grain") { throw useless("--grain", with: "a source that is no test pattern") }
         switch what {
         case "test": return try pattern(arguments, ownSound)
         case "-": return try standardInput(arguments)
@@ -65,7 +66,8 @@ struct SourceFactory {
         let source = try TestPatternSource(
             configuration: TestPatternConfiguration(
                 width: size?.width ?? 1280, height: size?.height ?? 720,
-                frameRate: try arguments.rate("fps") ?? .fps30, audio: ownSound))
+                frameRate: try arguments.rate("fps") ?? .fps30, audio: ownSound,
+                hasGrain: arguments.has("grain")))
         return Opened(source: source, label: "test pattern")
     }
 

@@ -70,10 +70,11 @@ struct ReceiveCommand {
         let session = controller.makeSession(target, configuration: outputs.configuration)
         let signals = try SignalWatch { [state] _ in state.stop() }
         defer { signals.stop() }
-        let listening = Task.detached { [report, state, camera = outputs.virtualCamera] in
+        let listening = Task.detached { [report, state, camera = outputs.virtualCamera, trace = outputs.trace] in
             for await event in session.events {
                 report.event(event)
                 camera?.follow(event)
+                trace?.follow(event)
                 if case .ended(let error) = event { state.ended(error) }
             }
         }
@@ -92,8 +93,13 @@ struct ReceiveCommand {
 
     /// Shows how it goes until the session ends, enough has been received, an output fails or a signal comes.
     private func waitForEnd(_ session: StudioSession) {
+        var nextTrace = MonotonicClock.now()
         while !state.waitForChange(until: MonotonicClock.now() + .milliseconds(100)) {
-            report.progress(session.statistics)
+            let statistics = session.statistics
+            report.progress(statistics)
+            guard let trace = outputs.trace, MonotonicClock.now() >= nextTrace else { continue }
+            nextTrace = nextTrace + .seconds(1)
+            trace.note(statistics)
         }
     }
 }

@@ -20,13 +20,14 @@ struct ReceiveOutputs {
     private let recording: MuxOutput?
     /// Outlives sessions; `finish` closes it.
     let virtualCamera: VirtualCameraOutput?
+    let trace: TraceOutput?
 
     /// - Throws: what is wrong with a path, before anything is connected.
     init(
         _ arguments: ParsedArguments, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
         let overwrite = arguments.has("force")
-        let onStandardOutput = ["y4m", "wav", "ts", "snapshot"].filter { arguments.string($0) == "-" }
+        let onStandardOutput = ["y4m", "wav", "ts", "snapshot", "trace"].filter { arguments.string($0) == "-" }
         guard onStandardOutput.count <= 1, onStandardOutput.isEmpty || !arguments.has("json") else {
             throw GantryError(
                 .invalidArgument, "Only one thing fits on standard output: --json, or one of --y4m -, --wav -, --ts -.")
@@ -77,6 +78,13 @@ struct ReceiveOutputs {
         // Meters come last, so that they see what the other outputs cost.
         configuration.videoOutputs += [latency, skew]
         configuration.audioOutputs.append(skew)
+        trace = try arguments.string("trace").map { path throws(GantryError) in
+            try TraceOutput(path: path, overwrite: overwrite, failed: failed)
+        }
+        if let trace {
+            configuration.videoOutputs.append(trace)
+            configuration.packetOutputs.append(trace)
+        }
         self.configuration = configuration
     }
 
@@ -89,7 +97,7 @@ struct ReceiveOutputs {
             ("play", configuration.wantsAudio, "--no-audio"),
         ]
         var seen: [String: String] = [:]
-        for option in ["record", "ts", "y4m", "wav", "snapshot"] {
+        for option in ["record", "ts", "y4m", "wav", "snapshot", "trace"] {
             guard let path = arguments.string(option), path != "-" else { continue }
             if let other = seen.updateValue(option, forKey: path), OutputPath.isRegularFile(path) {
                 throw GantryError(

@@ -55,6 +55,9 @@ enum StudioCommands {
                 group: "Outputs",
                 optionalValue: ["/dev/", "auto"]),
             Option("vcam-size", value: "WxH", help: "Size of that camera. Default: 1280x720.", group: "Outputs"),
+            Option(
+                "trace", value: "FILE",
+                help: "Write what became of each picture, as JSON lines; - is standard output.", group: "Outputs"),
             Option("force", short: "f", help: "Overwrite files that exist.", group: "Outputs"),
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),

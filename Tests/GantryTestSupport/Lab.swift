@@ -23,18 +23,20 @@ package final class Lab: @unchecked Sendable {  // `isUp` is guarded by `lock`.
         return runBlocking(["ip", "netns", "exec", name, "true"]) == 0
     }()
 
-    /// Makes `hosts` hosts (1 to 9) on one network or two, with an Avahi daemon in those of `mdns`.
-    package init(hosts: Int, networks: Int = 1, mdns: [Int] = []) async throws {
+    /// Makes `hosts` hosts (1 to 9) on one network or two, with an Avahi daemon in those of `mdns`; those of `emulated`
+    /// are joined by a link that `control(["shape", …])` gives faults.
+    package init(hosts: Int, networks: Int = 1, mdns: [Int] = [], emulated: [Int] = []) async throws {
         name = "t\(getpid())x\(Self.count.next())"
-        try await control(["up", "\(hosts)", "--networks", "\(networks)"])
+        try await control(
+            ["up", "\(hosts)", "--networks", "\(networks)"] + emulated.flatMap { ["--emulate", "\($0)"] })
         for host in mdns { try await control(["mdns", "up", "\(host)"]) }
     }
 
     /// A lab for the time of `body`.
     package static func with<Value>(
-        hosts: Int, networks: Int = 1, mdns: [Int] = [], _ body: (Lab) async throws -> Value
+        hosts: Int, networks: Int = 1, mdns: [Int] = [], emulated: [Int] = [], _ body: (Lab) async throws -> Value
     ) async throws -> Value {
-        let lab = try await Lab(hosts: hosts, networks: networks, mdns: mdns)
+        let lab = try await Lab(hosts: hosts, networks: networks, mdns: mdns, emulated: emulated)
         do {
             let value = try await body(lab)
             try await lab.down()

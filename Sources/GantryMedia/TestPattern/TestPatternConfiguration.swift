@@ -13,10 +13,12 @@ package struct TestPatternConfiguration: Sendable, Hashable {
     package var duration: MediaDuration?
     /// False makes pictures as fast as the sink takes them: for tests.
     package var isPaced: Bool
+    /// Noise over the bars: the stream then takes the whole bitrate.
+    package var hasGrain: Bool
 
     package init(
         width: Int = 1280, height: Int = 720, frameRate: FrameRate = .fps30, audio: Bool = true,
-        duration: MediaDuration? = nil, isPaced: Bool = true
+        duration: MediaDuration? = nil, isPaced: Bool = true, hasGrain: Bool = false
     ) {
         self.width = width
         self.height = height
@@ -24,5 +26,6 @@ package struct TestPatternConfiguration: Sendable, Hashable {
         self.audio = audio
         self.duration = duration
         self.isPaced = isPaced
+        self.hasGrain = hasGrain
     }
 }

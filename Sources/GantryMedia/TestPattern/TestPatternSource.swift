@@ -47,6 +47,7 @@ package final class TestPatternSource: MediaSource {
             TestPatternPainter.prepare(width: configuration.width, height: configuration.height)
         }
         let blocks = ReusePool<AudioBlock>(capacity: 128) { AudioBlock(capacity: Self.blockSamples) }
+        var grain = configuration.hasGrain ? TestPatternGrain() : nil
         var frame: Int64 = 0
         var block: Int64 = 0
         while !isStopped.load(ordering: .relaxed) {
@@ -59,7 +60,7 @@ package final class TestPatternSource: MediaSource {
             if audioIsNext {
                 block = sendBlock(block, start: start, from: blocks, to: sink)
             } else {
-                frame = sendFrame(frame, start: start, from: pictures, to: sink)
+                frame = sendFrame(frame, start: start, grain: &grain, from: pictures, to: sink)
             }
         }
         return .stopped
@@ -99,7 +100,8 @@ package final class TestPatternSource: MediaSource {
 
     /// Returns the frame that comes next.
     private func sendFrame(
-        _ index: Int64, start: MediaTimestamp, from pool: ReusePool<Picture>, to sink: some MediaSink
+        _ index: Int64, start: MediaTimestamp, grain: inout TestPatternGrain?, from pool: ReusePool<Picture>,
+        to sink: some MediaSink
     ) -> Int64 {
         var index = index
         if configuration.isPaced {
@@ -122,6 +124,7 @@ package final class TestPatternSource: MediaSource {
         painter.draw(
             on: picture, frameNumber: UInt32(truncatingIfNeeded: index), time: time, isFlash: isFlash,
             capture: picture.captureTime)
+        grain?.draw(on: picture, painter.layout)
         sink.video(picture)
         return index + 1
     }

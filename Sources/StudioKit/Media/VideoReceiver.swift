@@ -106,7 +106,8 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
         let now = MonotonicClock.now()
         if picture == nil && decoder.needsKeyFrame { needsKeyFrame() }
         guard let picture else { return }
-        let elapsed = (now - picture.captureTime).microseconds &+ clockOffset()
+        let offset = clockOffset()
+        let elapsed = (now - picture.captureTime).microseconds &+ offset
         let rate = lock.withLock {
             counters.decoded += 1
             counters.damaged = decoder.damagedCount
@@ -117,7 +118,8 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
             return counters.frameRate
         }
         decoded()
-        let frame = VideoFrame(picture, frameRate: rate)
+        let frame = VideoFrame(
+            picture, frameRate: rate, decodedTime: now, clockOffset: MediaDuration(microseconds: offset))
         for output in outputs { output.receive(frame) }
     }
 }

@@ -8,10 +8,18 @@ public struct VideoFrame: Sendable {
 
     /// The nominal rate of the stream; stamps are the truth.
     public let frameRate: FrameRate
+    /// When it had been decoded, on this machine's monotonic clock.
+    public let decodedTime: MediaTimestamp
+    /// The producer's clock minus ours, as it is estimated; 0 before the first estimate.
+    public let clockOffset: MediaDuration
 
-    package init(_ picture: Picture, frameRate: FrameRate) {
+    package init(
+        _ picture: Picture, frameRate: FrameRate, decodedTime: MediaTimestamp? = nil, clockOffset: MediaDuration = .zero
+    ) {
         self.picture = picture
         self.frameRate = frameRate
+        self.decodedTime = decodedTime ?? picture.arrivalTime
+        self.clockOffset = clockOffset
     }
 
     /// Pixels.

@@ -126,6 +126,37 @@ import Testing
         }
     }
 
+    /// 258: the last bar is no multiple of eight.
+    @Test(arguments: [1280, 258]) func grainIsOtherNoiseInEachPictureAndStaysInTheBars(width: Int) async throws {
+        let source = try TestPatternSource(
+            configuration: .init(
+                width: width, height: 180, duration: .milliseconds(100), isPaced: false, hasGrain: true))
+        let sink = CollectingSink(keep: 2)
+        _ = await source.collect(start: Self.start, into: sink)
+        let pictures = sink.pictures
+        try #require(pictures.count == 2)
+        let layout = try #require(TestPatternLayout(width: width, height: 180))
+        for (index, color) in ColorBars.colors.enumerated() {
+            let bar = layout.bar(index)
+            var (differing, farthest) = (0, 0)
+            for row in bar.y..<bar.y + bar.height {
+                let (first, second) = (
+                    pictures[0].plane(0) + row * pictures[0].stride(0) + bar.x,
+                    pictures[1].plane(0) + row * pictures[1].stride(0) + bar.x
+                )
+                for x in 0..<bar.width {
+                    farthest = max(farthest, abs(Int(first[x]) - Int(color.y)))
+                    if first[x] != second[x] { differing += 1 }
+                }
+            }
+            #expect(15...16 ~= farthest)
+            // One in 32 is the same by chance.
+            #expect(differing > bar.width * bar.height * 9 / 10)
+        }
+        // What lies outside the bars is readable.
+        #expect(TimeCode.read(from: pictures[1])?.frameNumber == 1)
+    }
+
     @Test func stopEndsIt() async throws {
         let source = try TestPatternSource(configuration: .init(width: 160, height: 120))
         let sink = CollectingSink(stopAfter: 2) { source.stop() }
