@@ -6,18 +6,29 @@ package struct LinkAdaptation: Sendable {
     /// A studio that gives no FEEDBACK for so long while pictures are on their way does not read: it gets no more.
     package static let patience = MediaDuration.seconds(1)
 
+    /// Not more than this is no queue: a delayed confirmation (RFC 1122 section 4.2.3.2) leaves two segments open, and a
+    /// packet of sound. On a slow link that would be one, so there it is what goes out in 25 ms.
+    private var crumbs: Int { min(4096, bitrate / 8 / 40) }
+
     private var controller: RateController
-    private var queueDelay = QueueDelay()
+    /// Without sound, a poor picture is better than none.
+    private let hasSound: Bool
+    private var picture = PathDelay()
+    private var sound = PathDelay()
     private var fallback = VideoFallback()
     private var roundTrips = WindowedMinimum()
     private var lastFeedback: MediaTimestamp?
     private var lastUpdate: MediaTimestamp?
-    private var lastSequence: UInt32?
     private var lost: UInt32 = 0
     private var isHeldUp = false
 
-    /// - Parameter maximum: bits a second of video that are wanted.
-    package init(maximum: Int) { controller = RateController(.init(maximum: maximum)) }
+    /// - Parameters:
+    ///   - maximum: bits a second of video that are wanted.
+    ///   - hasSound: there is something that goes on when the picture does not.
+    package init(maximum: Int, hasSound: Bool) {
+        controller = RateController(.init(maximum: maximum))
+        self.hasSound = hasSound
+    }
 
     /// Bits a second that the link has for video.
     package var bitrate: Int { controller.bitrate }
@@ -42,15 +53,14 @@ package struct LinkAdaptation: Sendable {
     /// A picture was left out because too much waits for this link.
     package mutating func heldUp() { isHeldUp = true }
 
-    /// The studio tells of the video channel.
+    /// The studio tells of a channel.
     package mutating func received(
-        _ feedback: Feedback, measure: LinkMeasure?, now: MediaTimestamp
+        _ feedback: Feedback, isVideo: Bool, measure: LinkMeasure?, now: MediaTimestamp
     ) -> VideoState.State? {
         lastFeedback = now
-        // Told again, of the same packet, it is no news.
-        let isNews = feedback.sequence != lastSequence
-        lastSequence = feedback.sequence
-        let delay = isNews ? feedback.delay.flatMap { queueDelay.add(.microseconds(Int64($0)), now: now) } : nil
+        let delay = isVideo ? picture.delay(feedback, now: now) : sound.delay(feedback, now: now)
+        // While there is no picture, sound tells whether there could be one.
+        guard isVideo != !isVideoOn else { return nil }
         // Counts of the peer: they may be anything.
         let total = feedback.late &+ feedback.dropped
         defer { lost = total }
@@ -76,9 +86,25 @@ package struct LinkAdaptation: Sendable {
         if let roundTrip = measure?.roundTrip { _ = roundTrips.add(roundTrip.microseconds, now: now) }
         let report = RateController.Report(
             queueDelay: delay, delivered: delivered, isHeldUp: isHeldUp, isStrained: isStrained,
-            capacity: measure?.capacity)
+            isIdle: measure.map { $0.unconfirmed <= crumbs } ?? false)
         isHeldUp = false
-        if controller.update(report, now: now) { queueDelay.rebase() }
-        return fallback.update(bitrate: controller.bitrate, now: now)
+        if controller.update(report, now: now) {
+            picture.queue.rebase()
+            sound.queue.rebase()
+        }
+        return hasSound ? fallback.update(bitrate: controller.bitrate, now: now) : nil
+    }
+}
+
+/// How long the packets of one channel wait on their way.
+private struct PathDelay {
+    var queue = QueueDelay()
+    private var lastSequence: UInt32?
+
+    /// Nil for what was told before: of the same packet it is no news.
+    mutating func delay(_ feedback: Feedback, now: MediaTimestamp) -> MediaDuration? {
+        guard feedback.sequence != lastSequence else { return nil }
+        lastSequence = feedback.sequence
+        return feedback.delay.flatMap { queue.add(.microseconds(Int64($0)), now: now) }
     }
 }

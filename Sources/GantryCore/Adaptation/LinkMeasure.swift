@@ -6,13 +6,10 @@ package struct LinkMeasure: Hashable, Sendable {
     package var unconfirmed: Int
     /// How long a confirmation takes, smoothed; nil where it is not known.
     package var roundTrip: MediaDuration?
-    /// Bits a second that the link is known to carry; nil where it is not known.
-    package var capacity: Int?
 
-    package init(confirmed: UInt64, unconfirmed: Int, roundTrip: MediaDuration? = nil, capacity: Int? = nil) {
+    package init(confirmed: UInt64, unconfirmed: Int, roundTrip: MediaDuration? = nil) {
         self.confirmed = confirmed
         self.unconfirmed = unconfirmed
         self.roundTrip = roundTrip
-        self.capacity = capacity
     }
 }

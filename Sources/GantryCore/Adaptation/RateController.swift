@@ -4,8 +4,8 @@
 /// close to the link's makes each picture late even without a queue. Hence
 ///
 /// - more than 25 ms of queue in two reports one after the other, or pictures that were left out because too much waits:
-///   `rate = 0.78 × delivered` (0.6 when it is more than 90 ms, to drain it), at most every 150 ms;
-/// - less than 15 ms of queue for a second: up, slowly near the rate at which the link was full the last time (4 % a second, and
+///   `rate = 0.82 × delivered` (0.6 when it is more than 90 ms, to drain it), at most every 150 ms;
+/// - less than 15 ms of queue for a second (beside the time of a picture's own bits): up, slowly near the rate at which the link was full the last time (4 % a second, and
 ///   1.2 % more for each second since then), fast (40 %) far below and beyond it.
 ///
 /// Reports that come late or not at all never raise the rate. Numbers of the peer are clamped. Owned by one thread;
@@ -37,24 +37,24 @@ package struct RateController: Sendable {
         package var isHeldUp: Bool
         /// The other end has thrown packets away since the last report: it must not be given more.
         package var isStrained: Bool
-        /// Bits a second that the link is known to carry, where the system tells.
-        package var capacity: Int?
+        /// All that was sent has been confirmed: what is late was not held up by the link, but by a busy machine.
+        package var isIdle: Bool
 
         package init(
             queueDelay: MediaDuration?, delivered: UInt64, isHeldUp: Bool = false, isStrained: Bool = false,
-            capacity: Int? = nil
+            isIdle: Bool = false
         ) {
             self.queueDelay = queueDelay
             self.delivered = delivered
             self.isHeldUp = isHeldUp
             self.isStrained = isStrained
-            self.capacity = capacity
+            self.isIdle = isIdle
         }
     }
 
     private static let queueLimit = MediaDuration.milliseconds(25)
     private static let longQueue = MediaDuration.milliseconds(90)
-    private static let calmLimit = MediaDuration.milliseconds(15)
+    private static let calm = MediaDuration.milliseconds(15)
     private static let cutInterval = MediaDuration.milliseconds(150)
     private static let calmTime = MediaDuration.seconds(1)
     /// Feedback older than this says nothing about now.
@@ -70,7 +70,9 @@ package struct RateController: Sendable {
     package var bitrate: Int { Int(target) }
     private var target: Double
     private var rate = DeliveredRate()
+    /// Of the last two reports; the smaller one counts, as one large picture is late by itself.
     private var lastDelay = MediaDuration.zero
+    private var delayBefore = MediaDuration.zero
     private var lastFeedback: MediaTimestamp?
     private var lastUpdate: MediaTimestamp?
     private var nextCut = MediaTimestamp(microseconds: .min)
@@ -103,6 +105,7 @@ package struct RateController: Sendable {
         if let delay = report.queueDelay {
             let delay = min(max(delay, .zero), .seconds(10))
             isLate = delay > Self.queueLimit && lastDelay > Self.queueLimit
+            delayBefore = lastDelay
             lastDelay = delay
             lastFeedback = now
             isRebased = episode.add(delay, isLate: isLate, now: now)
@@ -110,45 +113,54 @@ package struct RateController: Sendable {
         if isRebased {
             isLate = false
             lastDelay = .zero
+            delayBefore = .zero
         }
         if isLate || report.isHeldUp {
             calmSince = nil
-            cut(now: now, isHeldUp: report.isHeldUp)
-        } else if let lastFeedback, now - lastFeedback <= Self.feedbackAge, lastDelay < Self.calmLimit,
+            if !report.isIdle { cut(now: now) }
+        } else if let lastFeedback, now - lastFeedback <= Self.feedbackAge,
+            min(lastDelay, delayBefore) < calmLimit(now),
             !report.isStrained
         {
             let since = calmSince ?? now
             calmSince = since
-            if now - since >= Self.calmTime { grow(elapsed, capacity: report.capacity, now: now) }
+            if now - since >= Self.calmTime { grow(elapsed, now: now) }
         } else {
             calmSince = nil
         }
         return isRebased
     }
 
-    private mutating func cut(now: MediaTimestamp, isHeldUp: Bool) {
+    /// A picture's own bits take longer on a link that has become slow, which is no queue: the smallest delay of the last ten
+    /// seconds may be from before.
+    private func calmLimit(_ now: MediaTimestamp) -> MediaDuration {
+        guard let full, now - full.time < Self.memory, full.rate > 0 else { return Self.calm }
+        let picture = Int64(min(target / full.rate, 1) * 1_000_000 / 30)
+        return min(Self.calm + MediaDuration(microseconds: picture), Self.queueLimit - .milliseconds(2))
+    }
+
+    private mutating func cut(now: MediaTimestamp) {
         guard now >= nextCut else { return }
         nextCut = now + Self.cutInterval
         episode.cut()
-        // Over a short span: what came before the link became slow must not count.
-        guard let delivered = rate.rate(over: .milliseconds(90)) ?? rate.rate(over: .milliseconds(40)) else { return }
+        // Over a short span: what came before the link became slow must not count. With few packets it takes longer to tell.
+        let span = MediaDuration.milliseconds(target < 1_500_000 ? 290 : 90)
+        guard let delivered = rate.rate(over: span) ?? rate.rate(over: .milliseconds(40)) else { return }
         let available = Double(delivered) - Double(configuration.reserved)
         // A link that stands still is none that is slow: nothing is encoded for it anyway.
         guard delivered > 0 else { return }
         full = (max(available, 0), now)
-        let share = lastDelay > Self.longQueue ? 0.6 : 0.78
+        let share = lastDelay > Self.longQueue ? 0.6 : 0.82
         // One look at a link that stood still says little: half of the rate is the most that a cut takes.
         let wanted = max(share * available, target / 2)
         target = min(target, max(wanted, Double(configuration.minimum)))
     }
 
-    private mutating func grow(_ elapsed: MediaDuration, capacity: Int?, now: MediaTimestamp) {
+    private mutating func grow(_ elapsed: MediaDuration, now: MediaTimestamp) {
         var growth = Self.fastGrowth
         if let full, now - full.time < Self.memory, 0.6 * full.rate...1.15 * full.rate ~= target {
             growth = min(Self.slowGrowth + Self.acceleration * (now - full.time).seconds, Self.fastGrowth)
         }
-        // The system has seen the link take far more.
-        if let capacity, target < 0.5 * Double(capacity) { growth = Self.fastGrowth }
         let seconds = min(max(elapsed.seconds, 0), 0.1)
         target = min(target * (1 + growth * seconds), Double(configuration.maximum))
     }

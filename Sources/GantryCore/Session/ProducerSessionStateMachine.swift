@@ -41,7 +41,7 @@ package struct ProducerSessionStateMachine: Sendable {
 
     package mutating func received(_ message: ControlMessage, now: MediaTimestamp) -> [SessionAction] {
         guard !isFinished else { return [] }
-        if let failure = common.check(message, now: now) { return failure }
+        if let failure = common.check(message.type, now: now) { return failure }
         if case .bye(let bye) = message { return common.said(bye) }
         switch state {
         case .awaitingHello:
@@ -75,6 +75,14 @@ package struct ProducerSessionStateMachine: Sendable {
         case .feedback(let feedback): return [.feedback(feedback)]
         default: return common.failed(.outOfOrder(message.type))
         }
+    }
+
+    /// FEEDBACK came, read by a way that takes no memory (`Feedback.init(payload:)`). Nil: it is in order.
+    package mutating func feedbackReceived(now: MediaTimestamp) -> [SessionAction]? {
+        guard !isFinished else { return [] }
+        if let failure = common.check(.feedback, now: now) { return failure }
+        guard case .running = state else { return common.failed(.outOfOrder(.feedback)) }
+        return nil
     }
 
     /// Any bytes came: the peer lives.

@@ -63,10 +63,10 @@ struct SessionCommon: Sendable {
     // MARK: Messages
 
     /// What is checked before anything else. Nil: go on.
-    mutating func check(_ message: ControlMessage, now: MediaTimestamp) -> [SessionAction]? {
+    mutating func check(_ type: MessageType, now: MediaTimestamp) -> [SessionAction]? {
         heard(now: now)
-        guard message.type.maySend(role.other) else { return failed(.outOfOrder(message.type)) }
-        if message.type == .data { return nil }
+        guard type.maySend(role.other) else { return failed(.outOfOrder(type)) }
+        if type == .data { return nil }
         if now >= secondStart + .seconds(1) {
             secondStart = now
             messagesInSecond = 0

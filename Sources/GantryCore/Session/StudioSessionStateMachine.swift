@@ -40,7 +40,7 @@ package struct StudioSessionStateMachine: Sendable {
 
     package mutating func received(_ message: ControlMessage, now: MediaTimestamp) -> [SessionAction] {
         guard !isFinished else { return [] }
-        if let failure = common.check(message, now: now) { return failure }
+        if let failure = common.check(message.type, now: now) { return failure }
         if case .bye(let bye) = message { return common.said(bye) }
         switch (state, message) {
         case (.awaitingHello, .reject(let reject)), (.awaitingAnswer, .reject(let reject)):

@@ -29,7 +29,7 @@ import Testing
         session.run(until: 40)
         let studio = session.studios[0]
         #expect(studio.percentile(95, 3..<40) <= 60)
-        #expect(studio.percentile(50, 3..<40) <= 45)
+        #expect(studio.percentile(50, 3..<40) <= 50)
         #expect(studio.skipped <= 40 * 30 / 20)
         // What the link has is used.
         #expect(session.rates.filter { $0.time > 5 }.allSatisfy { $0.rate >= 2_000_000 })
@@ -95,6 +95,17 @@ import Testing
         #expect(controller.bitrate == 6_000_000)
     }
 
+    /// What is late though the link holds nothing back was late before it: on a machine that is busy.
+    @Test func aBusyMachineIsNoSlowLink() {
+        var controller = RateController(.init(maximum: 6_000_000))
+        for index in 0..<400 {
+            let report = RateController.Report(
+                queueDelay: .milliseconds(60), delivered: UInt64(index) * 30_000, isIdle: true)
+            _ = controller.update(report, now: MediaTimestamp(microseconds: Int64(index) * 50_000))
+        }
+        #expect(controller.bitrate == 6_000_000)
+    }
+
     @Test func silenceNeverRaisesTheRate() {
         var session = VirtualSession([VirtualLink([(0, 4e6), (10, 30e6)], delay: 0.01)])
         session.run(until: 10)
@@ -112,7 +123,7 @@ import Testing
         for (index, delay) in [Int64.max, .min, 0, -1, 1 << 60].enumerated() {
             for total in [UInt64.max, 0, 1 << 62] {
                 let report = RateController.Report(
-                    queueDelay: .microseconds(delay), delivered: total, isHeldUp: index % 2 == 0, capacity: .max)
+                    queueDelay: .microseconds(delay), delivered: total, isHeldUp: index % 2 == 0)
                 _ = controller.update(report, now: MediaTimestamp(microseconds: delay &* 31))
                 #expect(controller.bitrate >= 10_000)
             }

@@ -44,16 +44,10 @@ package struct Feedback: Hashable, Sendable {
     }
 
     func encode() -> [UInt8] {
-        var writer = TLVWriter()
-        writer.number(1, channel)
-        writer.number(2, sequence)
-        writer.number(3, presentationTime.microseconds)
-        writer.number(4, delay)
-        writer.number(5, jitter)
-        writer.number(6, bytes)
-        writer.number(7, late)
-        writer.number(8, dropped)
-        return writer.payload
+        [UInt8](unsafeUninitializedCapacity: encodedSize) { buffer, count in
+            write(to: UnsafeMutableRawBufferPointer(buffer))
+            count = encodedSize
+        }
     }
 }
 
