@@ -1,3 +1,4 @@
+package import GantryCore
 package import GantryPlatform
 
 /// An ordered, reliable byte stream in both directions, not blocking: TCP, a socket pair, USB.
@@ -14,8 +15,17 @@ package protocol Link: AnyObject, Sendable {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
     func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
+    /// Bytes that were written and that the other end has not confirmed. Any thread.
+    var unconfirmedBytes: Int { get }
+    /// What the system knows of what was written; nil where it knows nothing. Any thread.
+    func measure() -> LinkMeasure?
     /// Nothing more will be written; the other end sees the end of the stream.
     func finishWriting()
     /// Ends both directions at once; what was written before still goes out.
     func close()
+}
+
+extension Link {
+    package var unconfirmedBytes: Int { 0 }
+    package func measure() -> LinkMeasure? { nil }
 }
