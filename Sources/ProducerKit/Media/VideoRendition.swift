@@ -13,6 +13,9 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private let pauseGate: PauseGate
     private let counters: VideoCounters
     private let events: @Sendable (ProducerEvent) -> Void
+    /// Between two key frames of a studio that is far slower than the others.
+    private static let hopelessInterval = MediaDuration.seconds(2)
+
     /// More than the queues of all connections hold together: a studio that takes nothing never starves the others.
     private let packets = ReusePool<MediaPacket>(
         capacity: ProducerServer.maximumSessions * SecureCarrier.videoQueueCapacity + 16
@@ -27,7 +30,11 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
 
     // Encoding thread only.
     private var encoder: H264Encoder?
+    private var quality: VideoQuality
+    private var scaled: ReusePool<Picture>?
     private var coded: CodedStream?
+    /// What the encoder was last told.
+    private var applied = (0, FrameRate.fps30)
     private var gate = FrameGate()
     private var sequence: UInt32 = 0
     private var epoch: UInt16 = 0
@@ -40,6 +47,7 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
         events: @escaping @Sendable (ProducerEvent) -> Void
     ) {
         self.settings = settings
+        quality = VideoQuality(settings)
         coded = settings.coded.map { CodedStream($0) }
         self.pauseGate = pauseGate
         self.counters = counters
@@ -81,20 +89,77 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     }
 
     private func encode(_ picture: Picture, for receivers: [SubscriberList.Entry]) throws(GantryError) {
-        try prepareEncoder(for: picture)
-        var ready = 0
-        for receiver in receivers {
-            if gate.permits(receiver.subscriber.videoBacklog) { ready += 1 }
-        }
-        guard ready > 0, let encoder, let packet = packets.take() else {
-            counters.skipped()
-            return
-        }
         let start = MonotonicClock.now()
+        let isNew = quality.begin(width: picture.width, height: picture.height)
+        for receiver in receivers where isNew || !receiver.hasBegun {
+            receiver.hasBegun = true
+            receiver.subscriber.videoBegins(maximum: quality.maximum)
+            if let rate = quality.toldRate { receiver.subscriber.rateChanged(rate) }
+        }
+        share(among: receivers, now: start)
+        guard quality.takesPicture(at: picture.captureTime), isAnyoneReady(receivers),
+            let picture = try fitted(picture), let packet = packets.take()
+        else { return counters.skipped() }
+        let encoder = try preparedEncoder(for: picture)
         let forceKey = start >= nextKeyFrame && keyFrameWanted.exchange(false, ordering: .relaxed)
         try encoder.encode(picture, forceKey: forceKey, into: packet)
         if packet.header.isKey { nextKeyFrame = start + SessionLimits.keyFrameInterval }
         finish(packet, begun: start, for: receivers)
+    }
+
+    /// Finds the rate that all can take, and tells them.
+    private func share(among receivers: [SubscriberList.Entry], now: MediaTimestamp) {
+        var best: Int?
+        for receiver in receivers {
+            if receiver.subscriber.takesVideo, let rate = receiver.subscriber.videoRate {
+                best = max(best ?? rate, rate)
+            }
+        }
+        // While all links are too poor for a picture, it stays as it was.
+        guard best != nil || receivers.contains(where: { $0.subscriber.takesVideo }) else { return }
+        var shared: Int?
+        for receiver in receivers {
+            guard receiver.subscriber.takesVideo, let best, let rate = receiver.subscriber.videoRate else { continue }
+            receiver.isHopeless = SharedRate.isHopeless(rate, best: best)
+            if !receiver.isHopeless { shared = min(shared ?? rate, rate) }
+        }
+        quality.update(shared: shared, now: now)
+        guard let news = quality.news(now: now) else { return }
+        for receiver in receivers { receiver.subscriber.rateChanged(news) }
+    }
+
+    private func isAnyoneReady(_ receivers: [SubscriberList.Entry]) -> Bool {
+        var isReady = false
+        for receiver in receivers {
+            receiver.isReady = receiver.subscriber.takesVideo && gate.permits(receiver.subscriber.videoBacklog)
+            guard !receiver.isHopeless, receiver.subscriber.takesVideo else { continue }
+            if receiver.isReady { isReady = true } else { receiver.subscriber.videoHeldUp() }
+        }
+        return isReady
+    }
+
+    /// The picture in the size of the ladder's step. Nil when every buffer is in use.
+    private func fitted(_ picture: Picture) throws(GantryError) -> Picture? {
+        let size = quality.size(of: picture)
+        guard size.height < picture.height & ~1 else { return picture }
+        guard let small = smallPictures(size).take() else { return nil }
+        guard picture.format != .i420 else {
+            try PixelConverter.scale(picture, to: small)
+            return small
+        }
+        guard let plain = Picture(format: .i420, width: picture.width, height: picture.height) else { return nil }
+        try PixelConverter.convert(picture, to: plain)
+        try PixelConverter.scale(plain, to: small)
+        return small
+    }
+
+    private func smallPictures(_ size: (width: Int, height: Int)) -> ReusePool<Picture> {
+        if let scaled, let picture = scaled.take(), picture.width == size.width, picture.height == size.height {
+            return scaled
+        }
+        let pool = ReusePool<Picture>(capacity: 4) { Picture(format: .i420, width: size.width, height: size.height) }
+        scaled = pool
+        return pool
     }
 
     /// What the device has coded. Whoever lacks what a packet refers to waits for the next key frame.
@@ -108,6 +173,7 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
         }
         publish(format, bitrate: nil)
         if packet.header.isKey { keyFrameWanted.store(false, ordering: .relaxed) }
+        _ = isAnyoneReady(receivers)
         finish(packet, begun: start, for: receivers)
     }
 
@@ -136,38 +202,60 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private func deliver(_ packet: MediaPacket, to receivers: [SubscriberList.Entry]) -> Bool {
         var isTaken = false
         for receiver in receivers {
+            if receiver.isHopeless { receiver.awaitsKeyFrame = true }
             if receiver.awaitsKeyFrame && !packet.header.isKey {
-                requestKeyFrame()
+                askForKeyFrame(receiver, now: packet.arrivalTime)
                 continue
             }
-            let permitted = gate.permits(receiver.subscriber.videoBacklog)
-            let isSent = permitted && receiver.subscriber.send(packet)
+            // As it was decided before encoding: who was ready then gets what was made for it.
+            let isSent = receiver.isReady && receiver.subscriber.send(packet)
             receiver.awaitsKeyFrame = !isSent
+            if isSent, receiver.isHopeless { receiver.nextKeyFrame = packet.arrivalTime + Self.hopelessInterval }
             isTaken = isTaken || isSent
         }
         return isTaken
     }
 
-    private func prepareEncoder(for picture: Picture) throws(GantryError) {
+    /// Key frames cost everybody some quality: whoever is far too slow gets one now and then, when its link is free.
+    private func askForKeyFrame(_ receiver: SubscriberList.Entry, now: MediaTimestamp) {
+        if receiver.isHopeless {
+            guard now >= receiver.nextKeyFrame, receiver.isReady else { return }
+        }
+        if receiver.isReady { requestKeyFrame() }
+    }
+
+    private func preparedEncoder(for picture: Picture) throws(GantryError) -> H264Encoder {
         let width = picture.width & ~1
         let height = picture.height & ~1
-        if let format = lock.withLock({ format }), encoder != nil, format.0.width == width,
-            format.0.height == height, format.0.color == picture.color
+        if let encoder, let format = lock.withLock({ format }), format.0.width == width, format.0.height == height,
+            format.0.color == picture.color
         {
-            return
+            try apply(to: encoder)
+            return encoder
         }
-        let bitrate =
-            settings.bitrate
-            ?? H264EncoderConfiguration.defaultBitrate(width: width, height: height, frameRate: settings.frameRate)
         let configuration = H264EncoderConfiguration(
-            width: width, height: height, frameRate: settings.frameRate, bitrate: bitrate, color: picture.color)
+            width: width, height: height, frameRate: settings.frameRate, bitrate: quality.bitrate, color: picture.color)
         let encoder = try H264Encoder(configuration: configuration)
         self.encoder = encoder
+        applied = (quality.bitrate, settings.frameRate)
+        try apply(to: encoder)
         gate = FrameGate()
         let new = VideoStreamFormat(
             codec: .h264, width: width, height: height, frameRate: settings.frameRate, color: picture.color,
             parameterSets: encoder.parameterSets)
-        publish(new, bitrate: bitrate)
+        publish(new, bitrate: quality.bitrate)
+        return encoder
+    }
+
+    /// Follows the rate where it has changed by 2 % at least, or is whole again.
+    private func apply(to encoder: H264Encoder) throws(GantryError) {
+        let wanted = (quality.bitrate, quality.step.frameRate)
+        let change = (wanted.0 - applied.0).magnitude
+        guard wanted.1 != applied.1 || change * 50 >= applied.0 || (change > 0 && wanted.0 == quality.maximum) else {
+            return
+        }
+        try encoder.setBitrate(wanted.0, frameRate: wanted.1)
+        applied = wanted
     }
 
     /// Tells all receivers, if it is another one than before.

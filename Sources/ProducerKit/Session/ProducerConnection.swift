@@ -8,7 +8,7 @@ import GantryTrust
 ///
 /// The carrier's I/O thread drives it; formats and packets come from the encoding threads.
 final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Sendable {
-    // `machine`, `peer`, `isActive`, `stranger` and `answer` are guarded by `lock`; the rest: I/O thread only.
+    // `machine`, `peer`, `isActive`, `stranger`, `answer` and `adaptation` are guarded by `lock`; the rest: I/O thread only.
     private let server: ProducerServer
     private let carrier: SecureCarrier
     private let id: UInt64
@@ -20,6 +20,9 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     /// On the cable, and not paired: nil once it is.
     private var stranger: Stranger?
     private var answer: StudioRequest.Answer?
+    /// From the first picture on, where the studio gives FEEDBACK.
+    private var adaptation: LinkAdaptation?
+    private var hasSound = false
 
     private var receiver = ControlReceiver()
     private var end: SessionEnd?
@@ -118,6 +121,9 @@ extension ProducerConnection {
         guard !chunk.type.isMedia else {
             throw GantryError(.protocolError, "The studio sends media, which only a producer does. Update both ends.")
         }
+        if chunk.type == .feedback, chunk.startsMessage, chunk.endsMessage {
+            return received(try Feedback(payload: chunk.payload), now: now)
+        }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
             perform(lock.withLock { machine?.received(message, now: now) })
         }
@@ -129,13 +135,14 @@ extension ProducerConnection {
         performAnswer()
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
         guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
+        let nextMeasure = measureLink(now: now)
         if now >= nextStatistics {
             nextStatistics = now + .seconds(1)
             // Asks every connection, this one too: not under the lock.
             let message = server.statisticsMessage
             perform(lock.withLock { machine?.messageOffered(.stats(message)) })
         }
-        return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics) }
+        return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics, nextMeasure ?? nextStatistics) }
     }
 
     func carrierClosed(_ error: GantryError?) {
@@ -172,8 +179,10 @@ extension ProducerConnection {
                 self.end = end
                 if end.reason == .unpaired && end.isFromPeer { forgetPeer() }
             case .peerFailed(let failure): Log.info("the studio reports: \(DisplayName(failure.text).text)")
-            // Adaptation, pausing by the studio, data and further carriers are not offered in HELLO yet.
-            case .prefer, .feedback, .pause, .resume, .stats, .data, .carrierOffer, .carrierBind, .clock: break
+            // In pieces, or as it comes from elsewhere.
+            case .feedback(let feedback): adapt(feedback, now: MonotonicClock.now())
+            // Preferences, pausing by the studio, data and further carriers are not taken yet.
+            case .prefer, .pause, .resume, .stats, .data, .carrierOffer, .carrierBind, .clock: break
             // For the studio's side only.
             case .established, .format, .rate, .videoState, .streams: break
             }
@@ -267,6 +276,7 @@ extension ProducerConnection {
         let peer = lock.withLock { () -> ProducerPeer? in
             // A studio that takes no channel looks whether the connection works; it receives nothing.
             let isFirst = !isActive && !start.channels.isEmpty
+            hasSound = start.channels.contains(Channels.audio)
             isActive = isActive || isFirst
             return isFirst ? self.peer : nil
         }
@@ -274,6 +284,42 @@ extension ProducerConnection {
         if let peer { server.events(.connected(peer)) }
         server.updateAdvert()
         server.tellIfPaused(self)
+    }
+}
+
+// MARK: - Adaptation, the I/O thread
+
+extension ProducerConnection {
+    /// Forty times a second: nothing is allocated.
+    private func received(_ feedback: Feedback, now: MediaTimestamp) {
+        if let failure = lock.withLock({ machine?.feedbackReceived(now: now) }) { return perform(failure) }
+        adapt(feedback, now: now)
+    }
+
+    private func adapt(_ feedback: Feedback, now: MediaTimestamp) {
+        guard feedback.channel == Channels.video || feedback.channel == Channels.audio else { return }
+        let measure = carrier.measure()
+        tell(
+            lock.withLock {
+                adaptation?.received(
+                    feedback, isVideo: feedback.channel == Channels.video, measure: measure, now: now)
+            })
+    }
+
+    /// Looks at the link also when the studio is silent. Returns when to look again; nil: not by itself.
+    private func measureLink(now: MediaTimestamp) -> MediaTimestamp? {
+        guard let deadline = lock.withLock({ adaptation?.deadline }) else { return nil }
+        guard now >= deadline else { return deadline }
+        let measure = carrier.measure()
+        tell(lock.withLock { adaptation?.timePassed(measure: measure, now: now) })
+        return lock.withLock { adaptation?.deadline }
+    }
+
+    private func tell(_ state: VideoState.State?) {
+        carrier.setBytesUnderWay(lock.withLock { adaptation?.bytesUnderWay } ?? 0)
+        guard let state else { return }
+        let message = VideoState(channel: Channels.video, state: state, reason: .quality)
+        perform(lock.withLock { machine?.messageOffered(.videoState(message)) })
     }
 }
 
@@ -290,7 +336,36 @@ extension ProducerConnection {
             lock.withLock { machine?.formatChanged(Format(channel: channel, epoch: epoch, format: format)) })
     }
 
-    var videoBacklog: VideoBacklog { carrier.videoBacklog }
+    var videoBacklog: VideoBacklog {
+        var backlog = carrier.videoBacklog
+        backlog.unconfirmed -= lock.withLock { adaptation?.bytesUnderWay } ?? 0
+        return backlog
+    }
+
+    var videoRate: Int? { lock.withLock { adaptation?.bitrate } }
+
+    var takesVideo: Bool {
+        let now = MonotonicClock.now()
+        return lock.withLock { adaptation.map { $0.isVideoOn && $0.isHeard(now: now) } ?? true }
+    }
+
+    func videoBegins(maximum: Int) {
+        lock.withLock {
+            guard machine?.features.contains(.rateControl) == true else { return }
+            if adaptation == nil {
+                adaptation = LinkAdaptation(maximum: maximum, hasSound: hasSound)
+            } else {
+                adaptation?.setMaximum(maximum)
+            }
+        }
+    }
+
+    func videoHeldUp() { lock.withLock { adaptation?.heldUp() } }
+
+    func rateChanged(_ rate: Rate) {
+        guard lock.withLock({ machine?.features.contains(.rateControl) }) == true else { return }
+        perform(lock.withLock { machine?.messageOffered(.rate(rate)) })
+    }
 
     func send(_ packet: MediaPacket) -> Bool {
         carrier.send(packet, channel: packet.codec.isVideo ? Channels.video : Channels.audio)

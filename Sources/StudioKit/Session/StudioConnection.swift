@@ -34,6 +34,9 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private let videoPackets = ReusePool<MediaPacket>(capacity: 320) { MediaPacket() }
     private let audioPackets = ReusePool<MediaPacket>(capacity: 640) { MediaPacket(capacity: 1500) }
     private var nextKeyFrame: MediaTimestamp?
+    /// Of the channels that we receive; empty when the producer takes no FEEDBACK.
+    private var meters: [FeedbackMeter] = []
+    private var nextFeedback = MediaTimestamp(microseconds: 0)
     private var peerAddress = ""
     private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
@@ -154,7 +157,10 @@ extension StudioConnection {
         let now = MonotonicClock.now()
         lock.withLock { machine?.bytesReceived(now: now) }
         if chunk.type.isMedia {
+            let meter = meters.firstIndex { $0.channel == chunk.channel }
+            if let meter { meters[meter].add(bytes: chunk.payload.count) }
             guard let packet = try assemblers[chunk.channel]?.consume(chunk) else { return }
+            if let meter { meters[meter].add(packet.header, arrived: packet.arrivalTime) }
             received(packet)
             return
         }
@@ -171,9 +177,26 @@ extension StudioConnection {
             nextKeyFrame = now + Self.keyFrameInterval
             requestKeyFrame(.recording)
         }
-        let deadline = lock.withLock { machine?.nextDeadline }
-        guard let deadline, let nextKeyFrame else { return deadline }
-        return min(deadline, nextKeyFrame)
+        guard var deadline = lock.withLock({ machine?.nextDeadline }) else { return nil }
+        if let nextKeyFrame { deadline = min(deadline, nextKeyFrame) }
+        if !meters.isEmpty {
+            sendFeedback(now: now)
+            deadline = min(deadline, nextFeedback)
+        }
+        return deadline
+    }
+
+    private func sendFeedback(now: MediaTimestamp) {
+        guard now >= nextFeedback else { return }
+        nextFeedback = now + FeedbackMeter.interval
+        let (offset, video, audio) = lock.withLock { (clock.offset(at: now), self.video, self.audio) }
+        for index in meters.indices {
+            let isVideo = assemblers[meters[index].channel]?.codec.isVideo == true
+            let dropped = (isVideo ? video?.droppedCount : audio?.droppedCount) ?? 0
+            if let feedback = meters[index].report(offset: offset, dropped: dropped, now: now) {
+                carrier.send(feedback)
+            }
+        }
     }
 
     func carrierClosed(_ error: GantryError?) {
@@ -222,8 +245,13 @@ extension StudioConnection {
             case .peerFailed(let failure): Log.info("the producer reports: \(DisplayName(failure.text).text)")
             case .pause(let what): pauseChanged(to: true, what)
             case .resume(let what): pauseChanged(to: false, what)
+            case .rate(let rate):
+                session.report(
+                    .rate(
+                        VideoRate(bitrate: Int(rate.bitrate), frameRate: rate.frameRate, step: Int(rate.step))))
+            case .videoState(let state): if let status = VideoStatus(state) { session.report(.videoState(status)) }
             // Not offered in HELLO yet, or told by the statistics.
-            case .rate, .videoState, .streams, .data, .carrierOffer, .carrierBind: break
+            case .streams, .data, .carrierOffer, .carrierBind: break
             // For the producer's side only.
             case .decide, .authorise, .start, .keyFrame, .prefer, .feedback: break
             }
@@ -268,6 +296,9 @@ extension StudioConnection {
             if output.wantsRegularKeyFrames && video != nil {
                 nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
             }
+        }
+        if lock.withLock({ machine?.features.contains(.rateControl) }) == true {
+            meters = channels.map { FeedbackMeter(channel: $0) }
         }
         perform(lock.withLock { machine?.startRequested(Start(channels: channels)) })
     }

@@ -96,6 +96,8 @@ final class SessionRun: Sendable {
         var hasFrame = false
         /// True for each pause that was told, false for each end of one.
         var pauses: [Bool] = []
+        var rates: [VideoRate] = []
+        var pictureStates: [VideoStatus] = []
         var decodingFailed: GantryError?
         var connections = 0
         /// Why each connection ended that was not the last one; nil for a goodbye.
@@ -127,6 +129,8 @@ final class SessionRun: Sendable {
         case .firstFrame: state.hasFrame = true
         case .paused: state.pauses.append(true)
         case .resumed: state.pauses.append(false)
+        case .rate(let rate): state.rates.append(rate)
+        case .videoState(let status): state.pictureStates.append(status)
         case .disconnected(let error): state.losses.append(error)
         case .decodingFailed(let error): state.decodingFailed = error
         case .ended(let error):
