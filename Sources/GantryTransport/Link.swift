@@ -19,6 +19,10 @@ package protocol Link: AnyObject, Sendable {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
     func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer
+    /// Bytes that were written and that the other end has not confirmed. Any thread.
+    var unconfirmedBytes: Int { get }
+    /// What the system knows of what was written; nil where it knows nothing. Any thread.
+    func measure() -> LinkMeasure?
     /// Nothing more will be written; the other end sees the end of the stream.
     func finishWriting()
     /// Ends both directions at once; what was written before still goes out.
@@ -28,4 +32,6 @@ package protocol Link: AnyObject, Sendable {
 extension Link {
     package var datagramPath: DatagramPath? { nil }
     package var lossSample: RandomLossWatch.Sample? { nil }
+    package var unconfirmedBytes: Int { 0 }
+    package func measure() -> LinkMeasure? { nil }
 }

@@ -13,6 +13,10 @@ public enum StudioEvent: Sendable {
     case format(StreamFormat)
     /// The first decoded picture: how long after `start`, in microseconds.
     case firstFrame(afterMicroseconds: Int)
+    /// The producer's encoder goes on at another rate.
+    case rate(VideoRate)
+    /// The picture is in danger, gone, or back; sound goes on.
+    case videoState(VideoStatus)
     /// The producer sends nothing for a while; the connection stands.
     case paused
     /// The producer sends again.

@@ -5,11 +5,13 @@ import GantryPlatform
 import StudioKit
 
 /// What `receive` tells: lines and a status line for people, JSON lines for programs. Any thread.
-final class ReceiveReport: Sendable {
+final class ReceiveReport: @unchecked Sendable {  // `rate` is guarded by `lock`.
     private let json: Bool
     private let isFull: Bool
     private let status: StatusLine
     private let startTime = MonotonicClock.now()
+    private let lock = Lock()
+    private var rate: VideoRate?
     private let descriptor: @Sendable (String) -> Void
 
     init(json: Bool, isFull: Bool, usesStandardOutput: Bool) {
@@ -49,6 +51,8 @@ final class ReceiveReport: Sendable {
             say(
                 "firstFrame", "First picture after \(microseconds / 1000) ms.",
                 [.init("afterMicroseconds", .integer(Int64(microseconds)))])
+        case .rate(let rate): rateChanged(rate)
+        case .videoState(let status): pictureChanged(status)
         case .paused: say("paused", "The producer has paused.", [])
         case .resumed: say("resumed", "The producer sends again.", [])
         case .replay(let behind):
@@ -82,6 +86,32 @@ final class ReceiveReport: Sendable {
         }
     }
 
+    /// For people, in the status line.
+    private func rateChanged(_ rate: VideoRate) {
+        lock.withLock { self.rate = rate }
+        guard json else { return }
+        emit(
+            "rate",
+            [
+                .init("bitrate", .integer(Int64(rate.bitrate))),
+                .init("fps", rate.frameRate.map { .number($0.framesPerSecond) } ?? .null),
+                .init("step", .integer(Int64(rate.step))),
+            ])
+    }
+
+    private func pictureChanged(_ status: VideoStatus) {
+        let text =
+            switch status.state {
+            case .warning: "The connection is poor: the picture may be switched off."
+            case .warningLifted: "The connection is good enough again."
+            case .disabled: "The picture is off (\(status.reason)); sound goes on."
+            case .enabled: "The picture is on again."
+            }
+        say(
+            "videoState", text,
+            [.init("state", .string("\(status.state)")), .init("reason", .string("\(status.reason)"))])
+    }
+
     /// - Parameter behind: how far behind live a replay is shown; nil: none is.
     func progress(_ now: StudioStatistics, behind: MediaDuration?) {
         guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
@@ -96,10 +126,16 @@ final class ReceiveReport: Sendable {
         status.show(
             replay + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
                 + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "
-                + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s · latency "
+                + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s\(lowered) · latency "
                 + "\(Figures.milliseconds(now.latency.p50)) ms (p99 \(Figures.milliseconds(now.latency.p99))) · lost "
                 + "\(now.framesLost + now.framesDropped)",
             isWarning: now.framesLost + now.framesDropped > 0)
+    }
+
+    /// How far the quality is lowered now; nothing at full quality.
+    private var lowered: String {
+        guard let rate = lock.withLock({ rate }), rate.step > 0 else { return "" }
+        return " (step \(rate.step))"
     }
 
     /// - Parameter failed: an error follows.

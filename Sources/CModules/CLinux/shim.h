@@ -2,6 +2,7 @@
 // Linux headers that Swift's Glibc module leaves out. _GNU_SOURCE stays undefined: with it, types that Glibc's module
 // has too (fd_set, rusage) would differ between the two modules.
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -50,3 +51,12 @@ static inline int CLinux_receive_batch(int socket, struct iovec *datagrams, unsi
         datagrams[i].iov_len = messages[i].header.msg_flags & MSG_TRUNC ? 0 : messages[i].count;
     return received;
 }
+
+// The beginning of struct tcp_info, which <linux/tcp.h> and <netinet/tcp.h> both define, and differently.
+struct CLinux_tcp_info {
+    uint8_t states[8];
+    uint32_t rto, ato, snd_mss, rcv_mss, unacked, sacked, lost, retrans, fackets;
+    uint32_t last_data_sent, last_ack_sent, last_data_recv, last_ack_recv;
+    uint32_t pmtu, rcv_ssthresh, rtt;  // rtt: smoothed, microseconds
+    uint32_t rttvar, snd_ssthresh, snd_cwnd, advmss, reordering, rcv_rtt, rcv_space, total_retrans;
+};

@@ -3,7 +3,8 @@
 /// What cannot be sent is left out *before* encoding, so that references stay valid and delay never grows: a backlog
 /// of more than one and a half frames in front of a link that takes no more means that the link is slower than the
 /// stream. A backlog in front of a link that is free means only that this machine is busy; it goes out at once when the
-/// sending thread runs, so a few more frames are let in.
+/// sending thread runs, so a few more frames are let in. What the link has taken and not brought to the other end counts
+/// as well: the queue may stand in the kernel, or in the network.
 package struct FrameGate {
     /// Below this a backlog says nothing: it is about one TLS record.
     private static let minimumBytes = 16 * 1024
@@ -16,9 +17,11 @@ package struct FrameGate {
     package init() {}
 
     package func permits(_ backlog: VideoBacklog) -> Bool {
-        if backlog.count < 1 || backlog.bytes <= Self.minimumBytes { return true }
-        if !backlog.isBlocked { return backlog.count < Self.freeLimit }
-        return backlog.count < Self.blockedLimit && backlog.bytes <= meanBytes + meanBytes / 2
+        let unconfirmed = max(0, backlog.unconfirmed)
+        let bytes = (backlog.count < 1 ? 0 : backlog.bytes) + unconfirmed
+        if bytes <= Self.minimumBytes { return true }
+        if !backlog.isBlocked, unconfirmed <= Self.minimumBytes { return backlog.count < Self.freeLimit }
+        return backlog.count < Self.blockedLimit && bytes <= meanBytes + meanBytes / 2
     }
 
     package mutating func encoded(bytes: Int) {

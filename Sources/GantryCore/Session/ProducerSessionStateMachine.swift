@@ -77,6 +77,14 @@ package struct ProducerSessionStateMachine: Sendable {
         }
     }
 
+    /// FEEDBACK came, read by a way that takes no memory (`Feedback.init(payload:)`). Nil: it is in order.
+    package mutating func feedbackReceived(now: MediaTimestamp) -> [SessionAction]? {
+        guard !isFinished else { return [] }
+        if let failure = common.check(.feedback, now: now) { return failure }
+        guard case .running = state else { return common.failed(.outOfOrder(.feedback)) }
+        return nil
+    }
+
     /// Any bytes came: the peer lives.
     package mutating func bytesReceived(now: MediaTimestamp) { common.heard(now: now) }
 

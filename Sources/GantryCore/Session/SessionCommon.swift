@@ -65,9 +65,15 @@ struct SessionCommon: Sendable {
 
     /// What is checked before anything else. Nil: go on.
     mutating func check(_ message: ControlMessage, now: MediaTimestamp) -> [SessionAction]? {
+        guard isPaidFor(message) else { return check(message.type, now: now) }
         heard(now: now)
-        guard message.type.maySend(role.other) else { return failed(.outOfOrder(message.type)) }
-        if isPaidFor(message) { return nil }
+        return nil
+    }
+
+    /// As for a message, without what pays for itself.
+    mutating func check(_ type: MessageType, now: MediaTimestamp) -> [SessionAction]? {
+        heard(now: now)
+        guard type.maySend(role.other) else { return failed(.outOfOrder(type)) }
         if now >= secondStart + .seconds(1) {
             secondStart = now
             messagesInSecond = 0

@@ -23,9 +23,11 @@ package struct FragmentWriter: Sendable {
     }
 
     /// The next fragment, or nil after the last. An empty message has one empty fragment.
-    package mutating func next() -> Fragment? {
+    ///
+    /// - Parameter limit: bytes at most; smaller ones let other channels in between sooner.
+    package mutating func next(limit: Int = WireLimits.sentFragment) -> Fragment? {
         guard !isFinished else { return nil }
-        let size = min(count - offset, WireLimits.sentFragment)
+        let size = min(count - offset, max(1, min(limit, WireLimits.sentFragment)))
         let range = offset..<offset + size
         offset += size
         isFinished = offset == count

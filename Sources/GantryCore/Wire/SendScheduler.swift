@@ -45,8 +45,10 @@ package struct SendScheduler: Sendable {
     }
 
     /// The channel whose next fragment is to be sent now, or nil when nothing waits.
-    package mutating func next() -> UInt16? {
-        for index in members.indices {
+    ///
+    /// - Parameter withVideo: false: as if no video waited.
+    package mutating func next(withVideo: Bool = true) -> UInt16? {
+        for index in members.indices where withVideo || index != TrafficClass.video.rawValue {
             let waiting = members[index] & ready
             guard waiting != 0 else { continue }
             let above = waiting & ~(UInt16(2) << last[index] &- 1)

@@ -11,11 +11,14 @@ struct OutgoingQueue {
         case bytes([UInt8])
         /// Stands behind the 22-byte media prefix made from its header.
         case packet(MediaPacket)
+        /// Comes so often that it takes no memory of its own.
+        case feedback(Feedback)
 
         var size: Int {
             switch self {
             case .bytes(let bytes): bytes.count
             case .packet(let packet): MediaPrefix.size + packet.count
+            case .feedback(let feedback): feedback.encodedSize
             }
         }
     }
@@ -108,11 +111,14 @@ struct OutgoingQueue {
 
     /// Writes the next fragment, header and payload, into `buffer` (at least one TLS record, 16384 bytes) and returns
     /// its size; 0 when nothing waits.
-    mutating func nextFragment(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        while let channel = scheduler.next() {
+    ///
+    /// - Parameter video: bytes of video that are allowed: 0 is none, few make small fragments.
+    mutating func nextFragment(into buffer: UnsafeMutableRawBufferPointer, video: Int = .max) -> Int {
+        while let channel = scheduler.next(withVideo: video > 0) {
             let index = Int(channel)
             let head = rings[index].head
-            guard rings[index].count > 0, let fragment = rings[index].messages[head]?.writer.next(),
+            let limit = videoChannels & 1 << channel != 0 ? max(video, MediaPrefix.size) : .max
+            guard rings[index].count > 0, let fragment = rings[index].messages[head]?.writer.next(limit: limit),
                 let message = rings[index].messages[head]
             else {
                 scheduler.setReady(false, channel: channel)
@@ -168,6 +174,7 @@ extension OutgoingQueue.Content {
         switch self {
         case .bytes(let bytes):
             bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[range])) }
+        case .feedback(let feedback): feedback.write(to: buffer)  // Fits one fragment: the range is all of it.
         case .packet(let packet):
             var written = 0
             if range.lowerBound == 0 {

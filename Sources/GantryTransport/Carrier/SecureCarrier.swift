@@ -8,7 +8,7 @@ import Glibc
 /// Sending is possible from any thread and never blocks: messages go into a bounded queue by priority, the I/O thread
 /// encrypts them one fragment at a time when the link has room. Receiving happens on the I/O thread.
 package final class SecureCarrier: @unchecked Sendable {
-    // `lock` guards queue, ending, isOverrun and isBlocked; the rest belongs to the I/O thread.
+    // `lock` guards queue, ending, isOverrun, isBlocked and path; the rest belongs to the I/O thread.
     package struct Configuration {
         package var role: TLSEngine.Role
         package var alpn: String
@@ -54,6 +54,7 @@ package final class SecureCarrier: @unchecked Sendable {
     /// Even control messages have no room any more: the peer takes nothing.
     private var isOverrun = false
     private var isBlocked = false
+    private var path = PathBudget()
     private var thread: NamedThread?
 
     // I/O thread only.
@@ -64,6 +65,8 @@ package final class SecureCarrier: @unchecked Sendable {
     private var outgoingStart = 0
     private var outgoingEnd = 0
     private var isEstablished = false
+    /// Video waits until less of it is under way (`PathBudget`).
+    private var isHeldBack = false
     /// The decoder changes its phase between two pieces of plain text, never while it hands one out.
     private var isPermitted = false
     /// The peer broke the protocol: what still comes is thrown away.
@@ -121,6 +124,12 @@ extension SecureCarrier {
             class: message.type == .data ? .data : .control)
     }
 
+    /// As `send` of that message, without taking memory.
+    @discardableResult
+    package func send(_ feedback: Feedback) -> Bool {
+        push(.feedback(feedback), type: .feedback, flags: [], channel: 0, class: .control)
+    }
+
     /// Sends a video or audio packet, which must not be written to any more. False when there is no room: the packet
     /// is not sent, and for video a key frame must follow.
     @discardableResult
@@ -149,14 +158,22 @@ extension SecureCarrier {
         return isPushed
     }
 
-    /// Video that waits here: what the frame gate looks at.
+    /// Video that waits here, and what the link has taken of all and not delivered: what the frame gate looks at.
     package var videoBacklog: VideoBacklog {
-        lock.withLock {
+        var backlog = lock.withLock {
             var backlog = queue.videoBacklog
             backlog.isBlocked = isBlocked
             return backlog
         }
+        backlog.unconfirmed = link.unconfirmedBytes
+        return backlog
     }
+
+    /// Bytes that are under way at the rate of now although there is no queue (`LinkAdaptation.bytesUnderWay`).
+    package func setBytesUnderWay(_ count: Int) { lock.withLock { path.bytesUnderWay = count } }
+
+    /// What the system knows of the link.
+    package func measure() -> LinkMeasure? { link.measure() }
 
     /// Lets go of the media packets that wait; one that is half sent is completed.
     ///
@@ -190,6 +207,8 @@ extension SecureCarrier {
 extension SecureCarrier {
     /// How long a closing connection may take to send what waits.
     private static let lingerLimit = MediaDuration.seconds(1)
+    /// Milliseconds after which video that is held back is looked at again.
+    private static let heldBackPause: CInt = 2
     /// How long the other end may take to close its direction after ours.
     private static let drainLimit = MediaDuration.milliseconds(250)
 
@@ -254,13 +273,14 @@ extension SecureCarrier {
     /// True when the link has something to read.
     private func wait(wantsRoom: Bool, until deadline: MediaTimestamp?) throws(GantryError) -> Bool {
         var link = pollfd(fd: link.pollDescriptor, events: Int16(POLLIN), revents: 0)
-        if wantsRoom { link.events |= Int16(self.link.roomEvents) }
+        if wantsRoom, !isHeldBack { link.events |= Int16(self.link.roomEvents) }
         let woken = pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0)
         var timeout: CInt = -1
         if let deadline {
             let left = (deadline - MonotonicClock.now()).microseconds
             timeout = left <= 0 ? 0 : CInt(clamping: (left + 999) / 1000)
         }
+        if isHeldBack, timeout < 0 || timeout > Self.heldBackPause { timeout = Self.heldBackPause }
         var set = (link, woken)
         withUnsafeMutablePointer(to: &set) { pointer in
             pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { _ = Glibc.poll($0, 2, timeout) }
@@ -332,14 +352,24 @@ extension SecureCarrier {
 
     /// Sends until nothing waits or the link has no room. True: there is more, wait for room.
     private func pump(_ handler: any CarrierHandler) throws(GantryError) -> Bool {
+        isHeldBack = false
         while true {
             if outgoingStart == outgoingEnd {
                 outgoingStart = 0
                 outgoingEnd = engine.drainCiphertext(into: outgoing)
                 if outgoingEnd == 0 {
                     guard isEstablished else { return false }
-                    let count = lock.withLock { queue.nextFragment(into: plain) }
-                    if count == 0 { return false }
+                    let unconfirmed = link.unconfirmedBytes
+                    let count = lock.withLock {
+                        let video = path.video(unconfirmed: unconfirmed, isWaiting: queue.videoBacklog.count > 0)
+                        return queue.nextFragment(into: plain, video: video)
+                    }
+                    if count == 0 {
+                        // Nothing tells when the other end has confirmed: look again soon.
+                        isHeldBack = lock.withLock { !queue.isEmpty }
+                        note(blocked: isHeldBack)
+                        return isHeldBack
+                    }
                     try engine.writePlaintext(UnsafeRawBufferPointer(rebasing: plain[..<count]))
                     continue
                 }

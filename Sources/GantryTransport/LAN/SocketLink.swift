@@ -1,11 +1,18 @@
 package import GantryCore
 package import GantryPlatform
 import Glibc
+import Synchronization
 
 /// A `Link` over a stream socket.
-package final class SocketLink: Link {
+package final class SocketLink: Link, @unchecked Sendable {  // As each property says.
     private let socket: FileDescriptor
     package let peerAddress: String
+    private let isTCP: Bool
+    private let written = Atomic<UInt64>(0)
+    private let lock = Lock()
+    // Guarded by `lock`.
+    private var losses = LossWatch()
+    private var isLossy = false
 
     /// Takes a connected stream socket, makes it non-blocking and sets it up for low latency where it is TCP.
     package init(takingOwnership socket: FileDescriptor, peerAddress: String) throws(SystemError) {
@@ -13,7 +20,7 @@ package final class SocketLink: Link {
         self.peerAddress = peerAddress
         let flags = try syscall("fcntl(F_GETFL)") { fcntl(socket.rawValue, F_GETFL) }
         try syscall("fcntl(F_SETFL)") { fcntl(socket.rawValue, F_SETFL, flags | O_NONBLOCK) }
-        SocketOptions.setLowLatency(socket.rawValue)
+        isTCP = SocketOptions.setLowLatency(socket.rawValue)
     }
 
     package var pollDescriptor: CInt { socket.rawValue }
@@ -43,12 +50,38 @@ package final class SocketLink: Link {
     package func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {
         // Not write(2): a closed peer must be an error here, not a SIGPIPE for the whole process.
         do throws(SystemError) {
-            return .bytes(
-                try syscall("send") { send(socket.rawValue, buffer.baseAddress, buffer.count, CInt(MSG_NOSIGNAL)) })
+            let count = try syscall("send") {
+                send(socket.rawValue, buffer.baseAddress, buffer.count, CInt(MSG_NOSIGNAL))
+            }
+            written.wrappingAdd(UInt64(clamping: count), ordering: .relaxed)
+            return .bytes(count)
         } catch {
             if error.errno == EAGAIN || error.errno == EWOULDBLOCK { return .wouldBlock }
             throw error
         }
+    }
+
+    package var unconfirmedBytes: Int { isTCP ? TCPState.unconfirmedBytes(socket.rawValue) : 0 }
+
+    package func measure() -> LinkMeasure? {
+        guard isTCP else { return nil }
+        // In this order: what is written in between counts as not confirmed.
+        let written = written.load(ordering: .relaxed)
+        let unconfirmed = unconfirmedBytes
+        let path = TCPState.path(socket.rawValue)
+        if let path { watchLosses(path.retransmitted) }
+        return LinkMeasure(
+            confirmed: written - min(written, UInt64(unconfirmed)), unconfirmed: unconfirmed,
+            roundTrip: path?.roundTrip)
+    }
+
+    private func watchLosses(_ retransmitted: UInt32) {
+        let isNews = lock.withLock { () -> Bool in
+            guard !isLossy else { return false }
+            isLossy = losses.add(retransmitted: retransmitted, now: MonotonicClock.now())
+            return isLossy
+        }
+        if isNews { SocketOptions.setCongestionControl(socket.rawValue, isLossy: true) }
     }
 
     package func finishWriting() { shutdown(socket.rawValue, CInt(SHUT_WR)) }

@@ -7,6 +7,16 @@ protocol MediaSubscriber: AnyObject, Sendable {
     func formatChanged(_ format: StreamFormat, epoch: UInt16)
     /// Video that waits to be sent to this receiver.
     var videoBacklog: VideoBacklog { get }
+    /// Bits a second of video that its link takes; nil where nothing is known of that.
+    var videoRate: Int? { get }
+    /// False while its link is too poor for a picture, or it does not read.
+    var takesVideo: Bool { get }
+    /// Video is wanted at that many bits a second at most, from now on.
+    func videoBegins(maximum: Int)
+    /// A picture was left out because too much waits for it.
+    func videoHeldUp()
+    /// The encode that it receives has another rate from now on.
+    func rateChanged(_ rate: Rate)
     /// False when the packet did not fit: it is lost to this receiver.
     func send(_ packet: MediaPacket) -> Bool
 }
@@ -17,6 +27,13 @@ final class SubscriberList: @unchecked Sendable {  // `entries` by `lock`; an en
         let subscriber: any MediaSubscriber
         /// Gets nothing before the next key frame.
         var awaitsKeyFrame = true
+        /// Knows which rate is wanted at most.
+        var hasBegun = false
+        /// Takes the next packet.
+        var isReady = false
+        /// So much slower than the others that it gets key frames only, and those not before this time.
+        var isHopeless = false
+        var nextKeyFrame = MediaTimestamp(microseconds: 0)
 
         init(_ subscriber: any MediaSubscriber) { self.subscriber = subscriber }
     }

@@ -8,7 +8,8 @@ import GantryTrust
 ///
 /// The carrier's I/O thread drives it; formats and packets come from the encoding threads.
 final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Sendable {
-    // `machine`, `peer`, `isActive`, `stranger`, `answer` and `route` are guarded by `lock`; the rest: I/O thread only.
+    // `machine`, `peer`, `isActive`, `stranger`, `answer`, `adaptation` and `route` are guarded by `lock`; the rest: I/O
+    // thread only.
     private let server: ProducerServer
     private let carrier: SecureCarrier
     private let id: UInt64
@@ -22,6 +23,9 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private var answer: StudioRequest.Answer?
     /// Media beside the connection, where both ends and the link can.
     private var route: DatagramRoute?
+    /// From the first picture on, where the studio gives FEEDBACK.
+    private var adaptation: LinkAdaptation?
+    private var hasSound = false
 
     private var exporter: [UInt8] = []
     private var sessionID: UInt64 = 0
@@ -149,6 +153,9 @@ extension ProducerConnection {
         guard !chunk.type.isMedia else {
             throw GantryError(.protocolError, "The studio sends media, which only a producer does. Update both ends.")
         }
+        if chunk.type == .feedback, chunk.startsMessage, chunk.endsMessage {
+            return received(try Feedback(payload: chunk.payload), now: now)
+        }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
             let actions = lock.withLock { machine?.received(message, now: now) }
             try performData(actions)
@@ -173,6 +180,7 @@ extension ProducerConnection {
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
         guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
         let routeDeadline = openRoute?.deadline(now: now)
+        let nextMeasure = measureLink(now: now)
         if now >= nextStatistics {
             nextStatistics = now + .seconds(1)
             // Asks every connection, this one too: not under the lock.
@@ -181,7 +189,9 @@ extension ProducerConnection {
             message.stages += [.init(.ready, own.ready), .init(.queue, own.queue)].compactMap(\.self)
             perform(lock.withLock { machine?.messageOffered(.stats(message)) })
         }
-        return lock.withLock { machine?.nextDeadline }.map { min($0, nextStatistics, routeDeadline ?? $0) }
+        return lock.withLock { machine?.nextDeadline }.map {
+            min($0, nextStatistics, routeDeadline ?? $0, nextMeasure ?? $0)
+        }
     }
 
     func carrierClosed(_ error: GantryError?) {
@@ -226,8 +236,10 @@ extension ProducerConnection {
             case .resume(let what): resume(what)
             case .prefer(let wish): prefers(wish)
             case .carrierBind(let bind): openRoute?.bound(bind)
-            // Adaptation is not offered in HELLO yet; data was performed before.
-            case .feedback, .stats, .data, .dataCredit, .carrierOffer, .clock: break
+            // In pieces, or as it comes from elsewhere.
+            case .feedback(let feedback): adapt(feedback, now: MonotonicClock.now())
+            // Data was performed before.
+            case .stats, .data, .dataCredit, .carrierOffer, .clock: break
             // For the studio's side only.
             case .established, .format, .rate, .videoState, .streams: break
             }
@@ -322,6 +334,7 @@ extension ProducerConnection {
         let peer = lock.withLock { () -> ProducerPeer? in
             // A studio that takes no channel looks whether the connection works; it receives nothing.
             let isFirst = !isActive && !start.channels.isEmpty
+            hasSound = start.channels.contains(Channels.audio)
             isActive = isActive || isFirst
             return isFirst ? self.peer : nil
         }
@@ -341,6 +354,7 @@ extension ProducerConnection {
         guard stopped != 0 else { return }
         server.setReceives(self, stopped, false)
         carrier.discardWaitingMedia(of: stopped)
+        if stopped & 1 << Channels.video != 0 { openRoute?.discardWaiting() }
         Log.debug("\(peerName) has paused channels \(stopped) (reason \(what.reason.rawValue))")
     }
 
@@ -399,6 +413,45 @@ extension ProducerConnection {
     }
 }
 
+// MARK: - Adaptation, the I/O thread
+
+extension ProducerConnection {
+    /// Forty times a second: nothing is allocated.
+    private func received(_ feedback: Feedback, now: MediaTimestamp) {
+        if let failure = lock.withLock({ machine?.feedbackReceived(now: now) }) { return perform(failure) }
+        adapt(feedback, now: now)
+    }
+
+    private func adapt(_ feedback: Feedback, now: MediaTimestamp) {
+        guard feedback.channel == Channels.video || feedback.channel == Channels.audio else { return }
+        let measure = linkMeasure
+        tell(
+            lock.withLock {
+                adaptation?.received(
+                    feedback, isVideo: feedback.channel == Channels.video, measure: measure, now: now)
+            })
+    }
+
+    /// Looks at the link also when the studio is silent. Returns when to look again; nil: not by itself.
+    private func measureLink(now: MediaTimestamp) -> MediaTimestamp? {
+        guard let deadline = lock.withLock({ adaptation?.deadline }) else { return nil }
+        guard now >= deadline else { return deadline }
+        let measure = linkMeasure
+        tell(lock.withLock { adaptation?.timePassed(measure: measure, now: now) })
+        return lock.withLock { adaptation?.deadline }
+    }
+
+    /// What TCP says; over UDP FEEDBACK alone tells.
+    private var linkMeasure: LinkMeasure? { openRoute?.videoBacklog == nil ? carrier.measure() : nil }
+
+    private func tell(_ state: VideoState.State?) {
+        carrier.setBytesUnderWay(lock.withLock { adaptation?.bytesUnderWay } ?? 0)
+        guard let state else { return }
+        let message = VideoState(channel: Channels.video, state: state, reason: .quality)
+        perform(lock.withLock { machine?.messageOffered(.videoState(message)) })
+    }
+}
+
 // MARK: - The encoding threads
 
 extension ProducerConnection {
@@ -412,7 +465,37 @@ extension ProducerConnection {
             lock.withLock { machine?.formatChanged(Format(channel: channel, epoch: epoch, format: format)) })
     }
 
-    var videoBacklog: VideoBacklog { openRoute?.videoBacklog ?? carrier.videoBacklog }
+    var videoBacklog: VideoBacklog {
+        if let waiting = openRoute?.videoBacklog { return waiting }
+        var backlog = carrier.videoBacklog
+        backlog.unconfirmed -= lock.withLock { adaptation?.bytesUnderWay } ?? 0
+        return backlog
+    }
+
+    var videoRate: Int? { lock.withLock { adaptation?.bitrate } }
+
+    var takesVideo: Bool {
+        let now = MonotonicClock.now()
+        return lock.withLock { adaptation.map { $0.isVideoOn && $0.isHeard(now: now) } ?? true }
+    }
+
+    func videoBegins(maximum: Int) {
+        lock.withLock {
+            guard machine?.features.contains(.rateControl) == true else { return }
+            if adaptation == nil {
+                adaptation = LinkAdaptation(maximum: maximum, hasSound: hasSound)
+            } else {
+                adaptation?.setMaximum(maximum)
+            }
+        }
+    }
+
+    func videoHeldUp() { lock.withLock { adaptation?.heldUp() } }
+
+    func rateChanged(_ rate: Rate) {
+        guard lock.withLock({ machine?.features.contains(.rateControl) }) == true else { return }
+        perform(lock.withLock { machine?.messageOffered(.rate(rate)) })
+    }
 
     func send(_ packet: MediaPacket) -> Bool {
         if packet.codec.isVideo { times.handed(packet) }

@@ -50,6 +50,9 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
     /// From the I/O thread.
     func enqueue(_ packet: MediaPacket) { queue.pushDroppingOldest(packet) }
 
+    /// Packets that were let go so far. Any thread.
+    var droppedCount: Int { queue.droppedCount }
+
     var statistics: Counters {
         reading.withLock {
             var result = lock.withLock {

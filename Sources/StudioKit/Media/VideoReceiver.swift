@@ -74,6 +74,9 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
         needsKeyFrame()
     }
 
+    /// Packets that were let go so far. Any thread.
+    var droppedCount: Int { lock.withLock { counters.dropped } }
+
     /// From the I/O thread.
     func formatChanged(_ format: VideoStreamFormat) { lock.withLock { counters.frameRate = format.frameRate } }
 

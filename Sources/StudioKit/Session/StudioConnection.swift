@@ -52,6 +52,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private let videoPackets = ReusePool<MediaPacket>(capacity: 320) { MediaPacket() }
     private let audioPackets = ReusePool<MediaPacket>(capacity: 640) { MediaPacket(capacity: 1500) }
     private var nextKeyFrame: MediaTimestamp?
+    /// Of the channels that we receive; empty when the producer takes no FEEDBACK.
+    private let meters = FeedbackMeters()
     private var peerAddress = ""
     private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
@@ -210,7 +212,9 @@ extension StudioConnection {
         let now = MonotonicClock.now()
         lock.withLock { machine?.bytesReceived(now: now) }
         if chunk.type.isMedia {
+            meters.add(bytes: chunk.payload.count, channel: chunk.channel)
             guard let packet = try assemblers[chunk.channel]?.consume(chunk) else { return }
+            meters.add(packet, channel: chunk.channel)
             merge.pass(packet, channel: chunk.channel, isDatagram: false) { received($0) }
             return
         }
@@ -238,7 +242,8 @@ extension StudioConnection {
         if let limit = datagramLimit, now >= limit { insistOnDatagrams() }
         requestRegularKeyFrame(now)
         let deadline = lock.withLock { machine?.nextDeadline }
-        return [deadline, nextKeyFrame, datagramLimit].compactMap(\.self).min()
+        let feedback = sendFeedback(now: now)
+        return [deadline, nextKeyFrame, datagramLimit, feedback].compactMap(\.self).min()
     }
 
     /// For what is cut at key frames. At once where that has only begun to be wanted.
@@ -252,6 +257,16 @@ extension StudioConnection {
         guard now >= nextKeyFrame ?? now else { return }
         nextKeyFrame = now + Self.keyFrameInterval
         requestKeyFrame(.recording)
+    }
+
+    private func sendFeedback(now: MediaTimestamp) -> MediaTimestamp? {
+        let (offset, video, audio) = lock.withLock { (clock.offset(at: now), self.video, self.audio) }
+        return meters.report(offset: offset, now: now) { channel in
+            let isVideo = assemblers[channel]?.codec.isVideo == true
+            return (isVideo ? video?.droppedCount : audio?.droppedCount) ?? 0
+        } send: { feedback in
+            carrier.send(feedback)
+        }
     }
 
     func carrierClosed(_ error: GantryError?) {
@@ -308,9 +323,14 @@ extension StudioConnection {
             case .peerFailed(let failure): Log.info("the producer reports: \(DisplayName(failure.text).text)")
             case .pause(let what): pauseChanged(to: true, what)
             case .resume(let what): pauseChanged(to: false, what)
+            case .rate(let rate):
+                session.report(
+                    .rate(
+                        VideoRate(bitrate: Int(rate.bitrate), frameRate: rate.frameRate, step: Int(rate.step))))
+            case .videoState(let state): if let status = VideoStatus(state) { session.report(.videoState(status)) }
             case .carrierOffer(let offer): offered(offer)
-            // Not offered in HELLO yet, or told by the statistics.
-            case .rate, .videoState, .streams, .data, .dataCredit, .carrierBind: break
+            // Not offered in HELLO yet, or performed before.
+            case .streams, .data, .dataCredit, .carrierBind: break
             // For the producer's side only.
             case .decide, .authorise, .start, .keyFrame, .prefer, .feedback: break
             }
@@ -360,6 +380,9 @@ extension StudioConnection {
         // START brings one.
         nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
         hasStarted = true
+        if lock.withLock({ machine?.features.contains(.rateControl) }) == true {
+            meters.start(channels)
+        }
         start(channels)
     }
 
@@ -450,7 +473,11 @@ extension StudioConnection {
                     sink: DatagramAssembler(
                         channel: channel, codec: assembler.codec,
                         pool: assembler.codec.isVideo ? videoPackets : audioPackets, merge: merge,
-                        deliver: { [weak self] in self?.received($0) },
+                        deliver: { [weak self] packet in
+                            self?.meters.add(bytes: packet.count, channel: channel)
+                            self?.meters.add(packet, channel: channel)
+                            self?.received(packet)
+                        },
                         needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) }))
             }
         let bind = intake.answer(

@@ -93,6 +93,15 @@ struct TraceWriter {
             line.add("event", "format")
             line.add("width", video.width)
             line.add("height", video.height)
+        case .rate(let rate):
+            line.add("event", "rate")
+            line.add("bitrate", rate.bitrate)
+            if let frameRate = rate.frameRate { line.add("fps", Int(frameRate.framesPerSecond.rounded())) }
+            line.add("step", rate.step)
+        case .videoState(let status):
+            line.add("event", "videoState")
+            line.add("state", "\(status.state)")
+            line.add("reason", "\(status.reason)")
         case .paused: line.add("event", "paused")
         case .resumed: line.add("event", "resumed")
         case .disconnected(let error):

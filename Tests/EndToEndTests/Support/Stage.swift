@@ -100,6 +100,8 @@ final class SessionRun: Sendable {
         /// What was stopped here after each change.
         var stops: [MediaSelection] = []
         var replays: [MediaDuration?] = []
+        var rates: [VideoRate] = []
+        var pictureStates: [VideoStatus] = []
         var decodingFailed: GantryError?
         var connections = 0
         /// Why each connection ended that was not the last one; nil for a goodbye.
@@ -133,6 +135,8 @@ final class SessionRun: Sendable {
         case .resumed: state.pauses.append(false)
         case .stoppedHere(let media): state.stops.append(media)
         case .replay(let behind): state.replays.append(behind)
+        case .rate(let rate): state.rates.append(rate)
+        case .videoState(let status): state.pictureStates.append(status)
         case .disconnected(let error): state.losses.append(error)
         case .decodingFailed(let error): state.decodingFailed = error
         case .ended(let error):

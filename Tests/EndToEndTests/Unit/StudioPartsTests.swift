@@ -31,6 +31,16 @@ import Testing
         #expect(!gate.permits(VideoBacklog(bytes: 160_000, count: 8, isBlocked: false)))
     }
 
+    /// The queue may stand in the kernel or in the network.
+    @Test func whatTheLinkHasNotDeliveredCounts() {
+        var gate = FrameGate()
+        gate.encoded(bytes: 20_000)
+        #expect(gate.permits(VideoBacklog(unconfirmed: 30_000)))
+        #expect(!gate.permits(VideoBacklog(unconfirmed: 30_001)))
+        #expect(!gate.permits(VideoBacklog(bytes: 11_000, count: 1, unconfirmed: 20_000)))
+        #expect(gate.permits(VideoBacklog(unconfirmed: -1_000_000)))
+    }
+
     @Test func theMeanFollowsSlowly() {
         var gate = FrameGate()
         gate.encoded(bytes: 16_000)

@@ -6,8 +6,8 @@ package struct Feedback: Hashable, Sendable {
     package var sequence: UInt32
     /// Field 3, i64: of the newest packet, on the producer's clock.
     package var presentationTime: MediaTimestamp
-    /// Field 4, i32, µs: capture to arrival by the estimated clock offset.
-    package var delay: Int32
+    /// Field 4, i32, µs: capture to arrival of the newest packet by the estimated clock offset; nil before it is known.
+    package var delay: Int32?
     /// Field 5, u32, µs (RFC 3550 section 6.4.1).
     package var jitter: UInt32
     /// Field 6, u64.
@@ -18,7 +18,7 @@ package struct Feedback: Hashable, Sendable {
     package var dropped: UInt32
 
     package init(
-        channel: UInt16, sequence: UInt32, presentationTime: MediaTimestamp, delay: Int32, jitter: UInt32,
+        channel: UInt16, sequence: UInt32, presentationTime: MediaTimestamp, delay: Int32?, jitter: UInt32,
         bytes: UInt64,
         late: UInt32, dropped: UInt32
     ) {
@@ -36,7 +36,7 @@ package struct Feedback: Hashable, Sendable {
         channel = try reader.channel(1)
         sequence = try reader.required(2)
         presentationTime = MediaTimestamp(microseconds: try reader.required(3))
-        delay = try reader.number(4) ?? 0
+        delay = try reader.number(4)
         jitter = try reader.number(5) ?? 0
         bytes = try reader.number(6) ?? 0
         late = try reader.number(7) ?? 0
@@ -44,16 +44,10 @@ package struct Feedback: Hashable, Sendable {
     }
 
     func encode() -> [UInt8] {
-        var writer = TLVWriter()
-        writer.number(1, channel)
-        writer.number(2, sequence)
-        writer.number(3, presentationTime.microseconds)
-        writer.number(4, delay)
-        writer.number(5, jitter)
-        writer.number(6, bytes)
-        writer.number(7, late)
-        writer.number(8, dropped)
-        return writer.payload
+        [UInt8](unsafeUninitializedCapacity: encodedSize) { buffer, count in
+            write(to: UnsafeMutableRawBufferPointer(buffer))
+            count = encodedSize
+        }
     }
 }
 

@@ -1,0 +1,35 @@
+import GantryCore
+import GantryPlatform
+
+/// What all encodes of the picture have done together. Any thread.
+final class VideoCounters: @unchecked Sendable {  // All state is guarded by `lock`.
+    private let lock = Lock()
+    private var counts = ProducerStatistics()
+    private var encodeTimes = PercentileWindow(capacity: 512)
+
+    func enqueued() { lock.withLock { counts.framesEnqueued += 1 } }
+    func skipped() { lock.withLock { counts.framesSkipped += 1 } }
+
+    /// - Parameter isTaken: some receiver has it.
+    func encoded(bytes: Int, in time: MediaDuration, isTaken: Bool) {
+        lock.withLock {
+            encodeTimes.add(time)
+            if isTaken {
+                counts.framesSent += 1
+                counts.videoBytes += bytes
+            } else {
+                counts.framesSkipped += 1
+            }
+        }
+    }
+
+    var statistics: ProducerStatistics {
+        lock.withLock {
+            var result = counts
+            let times = encodeTimes.percentiles()
+            result.encodeMicrosecondsP50 = Int(times.p50)
+            result.encodeMicrosecondsP95 = Int(times.p95)
+            return result
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import GantryCore
+import GantryMedia
+
+/// What one encode is made at: the bitrate that all its receivers can take, and the step of the ladder for it. A plain
+/// value of the encoding thread.
+struct VideoQuality {
+    /// Studios are told no more often than that.
+    private static let tellInterval = MediaDuration.milliseconds(200)
+
+    private let settings: ProducerConfiguration.VideoSettings
+    private var size: (width: Int, height: Int)?
+    private var ladder: QualityLadder
+    /// Bits a second that the user wants, or that the size suggests.
+    private(set) var maximum: Int
+    private(set) var bitrate: Int
+    private var nextPicture: MediaTimestamp?
+    private var told: (rate: Rate, time: MediaTimestamp)?
+
+    init(_ settings: ProducerConfiguration.VideoSettings) {
+        self.settings = settings
+        ladder = QualityLadder(width: 1280, height: 720, frameRate: settings.frameRate)
+        maximum = settings.bitrate ?? H264EncoderConfiguration.minimumBitrate
+        bitrate = maximum
+    }
+
+    var step: QualityStep { ladder.step }
+
+    /// True when pictures of another size come: `maximum` is another one then.
+    mutating func begin(width: Int, height: Int) -> Bool {
+        if let size, size == (width, height) { return false }
+        size = (width, height)
+        ladder = QualityLadder(width: width, height: height, frameRate: settings.frameRate)
+        maximum =
+            settings.bitrate
+            ?? H264EncoderConfiguration.defaultBitrate(width: width, height: height, frameRate: settings.frameRate)
+        bitrate = maximum
+        return true
+    }
+
+    /// - Parameter shared: what the links take; nil: nothing is known of them.
+    mutating func update(shared: Int?, now: MediaTimestamp) {
+        bitrate = min(shared ?? maximum, maximum)
+        // What the user wants is full quality, however little it is.
+        _ = ladder.update(bitrate: bitrate < maximum ? bitrate : .max, now: now)
+    }
+
+    /// The size to encode at.
+    func size(of picture: Picture) -> (width: Int, height: Int) {
+        guard let lines = step.lines, lines < picture.height else { return (picture.width & ~1, picture.height & ~1) }
+        return (max(16, picture.width * lines / picture.height & ~1), lines & ~1)
+    }
+
+    /// Whether a picture captured then is one of those that the step's rate leaves.
+    mutating func takesPicture(at time: MediaTimestamp) -> Bool {
+        guard step.frameRate != settings.frameRate else {
+            nextPicture = nil
+            return true
+        }
+        let interval = step.frameRate.frameDuration
+        // Half an interval of the source early is still on time: its stamps are not even.
+        let slack = MediaDuration(microseconds: settings.frameRate.frameDuration.microseconds / 2)
+        guard let due = nextPicture, time + slack >= due, time - due < .seconds(1) else {
+            if let due = nextPicture, time < due, due - time <= interval { return false }
+            nextPicture = time + interval
+            return true
+        }
+        nextPicture = due + interval
+        return true
+    }
+
+    /// What studios were told last.
+    var toldRate: Rate? { told?.rate }
+
+    /// What studios are to be told now, if anything.
+    mutating func news(now: MediaTimestamp) -> Rate? {
+        let rate = Rate(
+            bitrate: UInt32(clamping: bitrate), frameRate: step.frameRate, step: step.index)
+        if let told {
+            let change = (Int(told.rate.bitrate) - Int(rate.bitrate)).magnitude
+            let isOther = told.rate.step != rate.step || change * 20 > told.rate.bitrate
+            let isBack = bitrate == maximum && told.rate.bitrate != rate.bitrate
+            guard isOther || isBack, now - told.time >= Self.tellInterval else { return nil }
+        }
+        told = (rate, now)
+        return rate
+    }
+}

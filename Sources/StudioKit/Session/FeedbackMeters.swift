@@ -1,0 +1,45 @@
+import GantryCore
+import GantryPlatform
+
+/// The meters of a connection's channels. Packets come on the I/O thread and, over UDP, on that of the datagrams.
+final class FeedbackMeters: @unchecked Sendable {  // What varies is guarded by `lock`.
+    private let lock = Lock()
+    private var meters: [FeedbackMeter] = []
+    private var next = MediaTimestamp(microseconds: 0)
+
+    /// With rate control on both ends: from now on.
+    func start(_ channels: [UInt16]) { lock.withLock { meters = channels.map { FeedbackMeter(channel: $0) } } }
+
+    /// A piece of a packet came.
+    func add(bytes count: Int, channel: UInt16) {
+        lock.withLock {
+            if let index = meters.firstIndex(where: { $0.channel == channel }) { meters[index].add(bytes: count) }
+        }
+    }
+
+    /// A packet is complete.
+    func add(_ packet: MediaPacket, channel: UInt16) {
+        lock.withLock {
+            guard let index = meters.firstIndex(where: { $0.channel == channel }) else { return }
+            meters[index].add(packet.header, arrived: packet.arrivalTime)
+        }
+    }
+
+    /// Calls `send` with what there is to tell, when it is time. When to be called again; nil: never.
+    ///
+    /// - Parameter dropped: packets of a channel that were thrown away here.
+    func report(
+        offset: MediaDuration?, now: MediaTimestamp, dropped: (UInt16) -> Int, send: (Feedback) -> Void
+    ) -> MediaTimestamp? {
+        lock.withLock {
+            guard !meters.isEmpty else { return nil }
+            guard now >= next else { return next }
+            next = now + FeedbackMeter.interval
+            for index in meters.indices {
+                let lost = dropped(meters[index].channel)
+                if let feedback = meters[index].report(offset: offset, dropped: lost, now: now) { send(feedback) }
+            }
+            return next
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import GantryCore
+import GantryTestSupport
+import Testing
+
+@Suite struct LinkAdaptationTests {
+    private func at(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(microseconds: milliseconds * 1000) }
+
+    private func feedback(_ sequence: UInt32, delay: Int32?, dropped: UInt32 = 0) -> Feedback {
+        Feedback(
+            channel: 1, sequence: sequence, presentationTime: at(0), delay: delay, jitter: 0, bytes: 0, late: 0,
+            dropped: dropped)
+    }
+
+    /// A queue of 60 ms from 5 s on, at 4 Mbit/s.
+    private func congest(_ adaptation: inout LinkAdaptation, isNews: Bool, unconfirmed: Int) {
+        for index in 0..<200 {
+            let isLate = index >= 100
+            let measure = LinkMeasure(
+                confirmed: UInt64(index) * 25_000, unconfirmed: isLate ? unconfirmed : 0, roundTrip: .milliseconds(10))
+            _ = adaptation.received(
+                feedback(
+                    isNews || !isLate ? UInt32(index) : 99, delay: isLate ? 80_000 + Int32(index - 100) * 2000 : 20_000),
+                isVideo: true,
+                measure: measure, now: at(Int64(index) * 50))
+        }
+    }
+
+    @Test func aQueueLowersTheRate() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        #expect(adaptation.bitrate == 6_000_000)
+        congest(&adaptation, isNews: true, unconfirmed: 30_000)
+        #expect(adaptation.bitrate < 3_200_000)
+    }
+
+    @Test func whatIsToldAgainIsNoNews() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        congest(&adaptation, isNews: false, unconfirmed: 30_000)
+        #expect(adaptation.bitrate == 6_000_000)
+    }
+
+    /// All that was sent has arrived: the machine was busy, not the link.
+    @Test func aDelayWithoutAQueueIsNone() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        congest(&adaptation, isNews: true, unconfirmed: 3000)
+        #expect(adaptation.bitrate == 6_000_000)
+    }
+
+    @Test func picturesThatWereLeftOutLowerTheRate() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        for index in 0..<40 {
+            adaptation.heldUp()
+            _ = adaptation.timePassed(
+                measure: LinkMeasure(confirmed: UInt64(index) * 12_500, unconfirmed: 50_000), now: at(Int64(index) * 50)
+            )
+        }
+        #expect(1_000_000...2_000_000 ~= adaptation.bitrate)
+    }
+
+    @Test func whoDoesNotSayThatItReadsGetsNoMore() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        // A studio that never says anything does not know FEEDBACK.
+        #expect(adaptation.isHeard(now: at(60_000)))
+        _ = adaptation.received(feedback(1, delay: 0), isVideo: true, measure: nil, now: at(60_000))
+        #expect(adaptation.isHeard(now: at(60_999)))
+        #expect(!adaptation.isHeard(now: at(61_000)))
+        // A sign of life on the other channel is enough.
+        _ = adaptation.received(feedback(1, delay: 0), isVideo: false, measure: nil, now: at(62_000))
+        #expect(adaptation.isHeard(now: at(62_500)))
+    }
+
+    /// Where there is no sound, a poor picture is better than nothing.
+    @Test(arguments: [true, false]) func theFallbackNeedsSound(_ hasSound: Bool) {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: hasSound)
+        var states: [VideoState.State] = []
+        for index in 0..<1200 {
+            // 100 kbit/s, and a queue.
+            let measure = LinkMeasure(confirmed: UInt64(index) * 625, unconfirmed: 20_000, roundTrip: .milliseconds(10))
+            let delay: Int32 = index < 20 ? 10_000 : 10_000 + Int32(index % 40) * 10_000
+            let state = adaptation.received(
+                feedback(UInt32(index), delay: delay), isVideo: true, measure: measure, now: at(Int64(index) * 50))
+            if let state { states.append(state) }
+        }
+        #expect(adaptation.isVideoOn == !hasSound)
+        #expect(states == (hasSound ? [.warning, .disabled] : []))
+        // The link is good again: without a picture, sound tells.
+        for index in 1200..<2400 {
+            let measure = LinkMeasure(confirmed: UInt64(index) * 625, unconfirmed: 0, roundTrip: .milliseconds(10))
+            let state = adaptation.received(
+                feedback(UInt32(index), delay: 10_000), isVideo: !hasSound, measure: measure, now: at(Int64(index) * 50)
+            )
+            if let state { states.append(state) }
+        }
+        #expect(adaptation.isVideoOn)
+        #expect(states == (hasSound ? [.warning, .disabled, .enabled] : []))
+    }
+
+    @Test func whatIsUnderWayIsNoQueue() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        #expect(adaptation.bytesUnderWay == 0)
+        let measure = LinkMeasure(confirmed: 0, unconfirmed: 0, roundTrip: .milliseconds(100))
+        _ = adaptation.received(feedback(1, delay: 0), isVideo: true, measure: measure, now: at(0))
+        // 6 Mbit/s and the sound, for 100 ms.
+        #expect(75_000...80_000 ~= adaptation.bytesUnderWay)
+        let absurd = LinkMeasure(confirmed: .max, unconfirmed: .max, roundTrip: .microseconds(.max))
+        _ = adaptation.received(feedback(2, delay: .max, dropped: .max), isVideo: true, measure: absurd, now: at(50))
+        _ = adaptation.received(feedback(3, delay: .min), isVideo: true, measure: absurd, now: at(100))
+        #expect(adaptation.bytesUnderWay < 100_000)
+    }
+}
+
+/// The way without memory reads and writes as the way of all messages does.
+@Suite struct FeedbackCodingTests {
+    private static let sample = Feedback(
+        channel: 2, sequence: 0xFFFF_FFFE, presentationTime: MediaTimestamp(microseconds: -5), delay: -1500,
+        jitter: 250,
+        bytes: .max - 1, late: 3, dropped: 7)
+
+    private func readers(_ payload: [UInt8]) -> (fast: Feedback?, slow: Feedback?) {
+        let fast = try? payload.withUnsafeBytes { try Feedback(payload: $0) }
+        guard case .feedback(let slow)? = try? ControlMessage.decode(type: .feedback, payload: payload) else {
+            return (fast, nil)
+        }
+        return (fast, slow)
+    }
+
+    @Test func bothWaysAgree() throws {
+        var withoutDelay = Self.sample
+        withoutDelay.delay = nil
+        for message in [Self.sample, withoutDelay] {
+            let payload = ControlMessage.feedback(message).encode()
+            #expect(payload.count == message.encodedSize)
+            var writer = TLVWriter()
+            writer.number(1, message.channel)
+            writer.number(2, message.sequence)
+            writer.number(3, message.presentationTime.microseconds)
+            writer.number(4, message.delay)
+            writer.number(5, message.jitter)
+            writer.number(6, message.bytes)
+            writer.number(7, message.late)
+            writer.number(8, message.dropped)
+            #expect(payload == writer.payload)
+            let read = readers(payload)
+            #expect(read.fast == message && read.slow == message)
+        }
+    }
+
+    @Test func damagedOnesAreReadAlike() {
+        let payload = ControlMessage.feedback(Self.sample).encode()
+        var random = SeededRandom(seed: 11)
+        var refused = 0
+        for index in 0..<20_000 {
+            var damaged = index < payload.count ? Array(payload.prefix(index)) : payload
+            for _ in 0..<Int.random(in: 0...3, using: &random) where !damaged.isEmpty {
+                damaged[Int.random(in: damaged.indices, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+            if index % 5 == 0 { damaged += damaged.prefix(Int.random(in: 0...20, using: &random)) }
+            let read = readers(damaged)
+            #expect(read.fast == read.slow)
+            if read.fast == nil { refused += 1 }
+        }
+        #expect(refused > 1000)
+    }
+}

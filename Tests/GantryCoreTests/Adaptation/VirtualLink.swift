@@ -1,0 +1,68 @@
+import GantryCore
+
+/// A link in virtual time: bytes go out at its rate, first in, first out, and arrive after its delay. Its queue stands for
+/// those of the producer, of the kernel and of the network, which all add to the same delay.
+struct VirtualLink {
+    /// Bits a second from a time on, in seconds.
+    typealias Phase = (from: Double, rate: Double)
+
+    struct Arrival {
+        /// When it was captured and when its last byte came, in seconds.
+        let capture: Double
+        let time: Double
+    }
+
+    private struct Message {
+        var left: Double
+        let capture: Double
+        let isVideo: Bool
+    }
+
+    private let phases: [Phase]
+    /// One way, in seconds.
+    private let delay: Double
+    private var queue: [Message] = []
+    private var onTheWay: [(time: Double, message: Message)] = []
+    private var confirmations: [(time: Double, bytes: Double)] = []
+    private(set) var confirmed = 0.0
+    private(set) var pictures: [Arrival] = []
+    private(set) var sounds: [Arrival] = []
+
+    init(_ phases: [Phase], delay: Double) {
+        self.phases = phases
+        self.delay = delay
+    }
+
+    /// What the producer has sent and does not know to have arrived, less what is under way without a queue.
+    func unconfirmed(at rate: Int) -> Int {
+        let sent = queue.reduce(0) { $0 + $1.left } + confirmations.reduce(0) { $0 + $1.bytes }
+        return max(0, Int(sent - Double(rate) / 8 * 2 * delay))
+    }
+
+    mutating func send(bytes: Int, capture: Double, isVideo: Bool) {
+        let message = Message(left: Double(bytes), capture: capture, isVideo: isVideo)
+        // Sound overtakes pictures that have not begun.
+        if isVideo || queue.isEmpty { queue.append(message) } else { queue.insert(message, at: 1) }
+    }
+
+    /// Goes on to `time` by a step of `seconds`.
+    mutating func advance(to time: Double, by seconds: Double) {
+        var room = (phases.last { $0.from <= time }?.rate ?? 0) * seconds / 8
+        while room > 0, !queue.isEmpty {
+            let part = min(room, queue[0].left)
+            queue[0].left -= part
+            room -= part
+            confirmations.append((time + 2 * delay, part))
+            if queue[0].left <= 0 { onTheWay.append((time + delay, queue.removeFirst())) }
+        }
+        while let first = confirmations.first, first.time <= time {
+            confirmed += first.bytes
+            confirmations.removeFirst()
+        }
+        while let first = onTheWay.first, first.time <= time {
+            let arrival = Arrival(capture: first.message.capture, time: time)
+            if first.message.isVideo { pictures.append(arrival) } else { sounds.append(arrival) }
+            onTheWay.removeFirst()
+        }
+    }
+}
