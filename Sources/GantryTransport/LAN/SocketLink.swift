@@ -8,6 +8,8 @@ package final class SocketLink: Link, @unchecked Sendable {  // As each property
     private let socket: FileDescriptor
     package let peerAddress: String
     private let isTCP: Bool
+    /// Control messages need no hurry.
+    private static let smallRead = 1000
     private let written = Atomic<UInt64>(0)
     private let lock = Lock()
     // Guarded by `lock`.
@@ -44,7 +46,12 @@ package final class SocketLink: Link, @unchecked Sendable {  // As each property
     }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {
-        try socket.read(into: buffer)
+        let transfer = try socket.read(into: buffer)
+        // Confirmed at once: a delayed confirmation (40 ms) looks like a queue to the other end. The kernel forgets it soon.
+        if isTCP, case .bytes(let count) = transfer, count > Self.smallRead {
+            SocketOptions.set(socket.rawValue, CInt(IPPROTO_TCP), TCP_QUICKACK, 1)
+        }
+        return transfer
     }
 
     package func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) -> FileDescriptor.Transfer {
