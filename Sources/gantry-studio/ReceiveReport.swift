@@ -28,11 +28,11 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` is guarded by `lock`
         case .discoveryUnavailable(let error):
             say("discoveryUnavailable", error.description, [.init("error", .string(error.description))])
         case .connected(let name, let address, let streams):
+            let media = streams.filter { $0.kind != .data }
             say(
                 "connected",
                 "Connected to \(name) at \(address): "
-                    + (streams.isEmpty
-                        ? "it offers nothing." : streams.map(Self.describe).joined(separator: ", ") + "."),
+                    + (media.isEmpty ? "it offers nothing." : media.map(Self.describe).joined(separator: ", ") + "."),
                 [
                     .init("name", .string(name)), .init("address", .string(address)),
                     .init("streams", .array(streams.map(Self.json))),

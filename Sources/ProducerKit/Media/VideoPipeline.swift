@@ -2,7 +2,8 @@ import GantryCore
 import GantryMedia
 import GantryPlatform
 
-/// Takes the newest picture, or what a device has coded itself, and hands it to the encode that all receivers share.
+/// Takes the newest picture, or what a device has coded itself, and hands it to the encode that all receivers share; where
+/// some have other wishes, to theirs behind it.
 ///
 /// One thread, "video-encode", from `start` to `stop`. While nobody receives, pictures are let go and no encoder runs.
 final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lock`; `hasFailed`: encoding thread.
@@ -11,7 +12,7 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
     private let events: @Sendable (ProducerEvent) -> Void
     private let slot = LatestSlot<VideoInput>()
     private let counters = VideoCounters()
-    private let rendition: VideoRendition
+    private let renditions: RenditionSet
     private var thread: NamedThread?
 
     private let lock = Lock()
@@ -26,7 +27,13 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
         self.settings = settings
         self.pauseGate = pauseGate
         self.events = events
-        rendition = VideoRendition(settings: settings, pauseGate: pauseGate, counters: counters, events: events)
+        let (counters, epochs) = (counters, EpochCounter())
+        renditions = RenditionSet(settings) { (wish: VideoWish, sequence: UInt32) -> VideoRendition in
+            let isWhole = wish == VideoWish()
+            return VideoRendition(
+                settings: settings, wish: wish, sequence: sequence, epochs: epochs, pauseGate: pauseGate,
+                counters: counters, events: { event in if isWhole { events(event) } })
+        }
     }
 
     func start() throws(GantryError) {
@@ -51,7 +58,7 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
 
     /// True once for each key frame that a device shall make, however many ask for it.
     var takesKeyFrameRequest: Bool {
-        guard settings.coded != nil, rendition.wantsKeyFrame else { return false }
+        guard settings.coded != nil, renditions.primary.wantsKeyFrame else { return false }
         let now = MonotonicClock.now()
         return lock.withLock {
             guard now >= nextDeviceKeyFrame else { return false }
@@ -63,9 +70,11 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
     /// Waits until the encoder has taken the last picture; false after `deadline`.
     func waitForRoom(until deadline: MediaTimestamp) -> Bool { slot.waitUntilTaken(until: deadline) }
 
-    func requestKeyFrame() { rendition.requestKeyFrame() }
-    func add(_ subscriber: any MediaSubscriber) { rendition.add(subscriber) }
-    func remove(_ subscriber: any MediaSubscriber) { rendition.remove(subscriber) }
+    func requestKeyFrame(for subscriber: (any MediaSubscriber)? = nil) { renditions.requestKeyFrame(for: subscriber) }
+    func add(_ subscriber: any MediaSubscriber) { renditions.add(subscriber) }
+    func remove(_ subscriber: any MediaSubscriber) { renditions.remove(subscriber) }
+    func prefer(_ wish: VideoWish, _ subscriber: any MediaSubscriber) { renditions.prefer(wish, subscriber) }
+    func forget(_ subscriber: any MediaSubscriber) { renditions.forget(subscriber) }
 
     var statistics: ProducerStatistics {
         var result = counters.statistics
@@ -78,14 +87,22 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
     private func run() {
         while let input = slot.take() {
             if hasFailed { continue }
-            do throws(GantryError) {
-                try rendition.handle(input)
-            } catch {
-                hasFailed = true
-                rendition.reset()
-                events(.failed(error))
+            let size = input.size
+            for (_, rendition) in renditions.current(width: size.width, height: size.height) {
+                do throws(GantryError) {
+                    try rendition.handle(input)
+                } catch {
+                    failed(rendition, error)
+                }
             }
         }
+        renditions.primary.reset()
+    }
+
+    private func failed(_ rendition: VideoRendition, _ error: GantryError) {
         rendition.reset()
+        if renditions.drop(rendition) { return Log.warning("What a studio wished for cannot be encoded. \(error)") }
+        hasFailed = true
+        events(.failed(error))
     }
 }

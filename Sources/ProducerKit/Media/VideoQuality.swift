@@ -8,6 +8,9 @@ struct VideoQuality {
     private static let tellInterval = MediaDuration.milliseconds(200)
 
     private let settings: ProducerConfiguration.VideoSettings
+    private let wish: VideoWish
+    /// Pictures a second of full quality.
+    let frameRate: FrameRate
     private var size: (width: Int, height: Int)?
     private var ladder: QualityLadder
     /// Bits a second that the user wants, or that the size suggests.
@@ -16,9 +19,11 @@ struct VideoQuality {
     private var nextPicture: MediaTimestamp?
     private var told: (rate: Rate, time: MediaTimestamp)?
 
-    init(_ settings: ProducerConfiguration.VideoSettings) {
+    init(_ settings: ProducerConfiguration.VideoSettings, _ wish: VideoWish) {
         self.settings = settings
-        ladder = QualityLadder(width: 1280, height: 720, frameRate: settings.frameRate)
+        self.wish = wish
+        frameRate = wish.rate(of: settings.frameRate)
+        ladder = QualityLadder(width: 1280, height: 720, frameRate: frameRate)
         maximum = settings.bitrate ?? H264EncoderConfiguration.minimumBitrate
         bitrate = maximum
     }
@@ -29,12 +34,22 @@ struct VideoQuality {
     mutating func begin(width: Int, height: Int) -> Bool {
         if let size, size == (width, height) { return false }
         size = (width, height)
-        ladder = QualityLadder(width: width, height: height, frameRate: settings.frameRate)
-        maximum =
-            settings.bitrate
-            ?? H264EncoderConfiguration.defaultBitrate(width: width, height: height, frameRate: settings.frameRate)
+        let target = wish.fit(width: width, height: height)
+        ladder = QualityLadder(width: target.width, height: target.height, frameRate: frameRate)
+        maximum = Self.maximum(settings, wish, target, frameRate, isWhole: target == (width & ~1, height & ~1))
         bitrate = maximum
         return true
+    }
+
+    private static func maximum(
+        _ settings: ProducerConfiguration.VideoSettings, _ wish: VideoWish, _ target: (width: Int, height: Int),
+        _ frameRate: FrameRate, isWhole: Bool
+    ) -> Int {
+        let usual = H264EncoderConfiguration.defaultBitrate(
+            width: target.width, height: target.height, frameRate: frameRate)
+        // What the user wants for the whole picture is too much for a small one.
+        let wanted = settings.bitrate.map { isWhole ? $0 : min($0, usual) } ?? usual
+        return wish.bitrate.map { min($0, wanted) } ?? wanted
     }
 
     /// - Parameter shared: what the links take; nil: nothing is known of them.
@@ -46,8 +61,9 @@ struct VideoQuality {
 
     /// The size to encode at.
     func size(of picture: Picture) -> (width: Int, height: Int) {
-        guard let lines = step.lines, lines < picture.height else { return (picture.width & ~1, picture.height & ~1) }
-        return (max(16, picture.width * lines / picture.height & ~1), lines & ~1)
+        let target = wish.fit(width: picture.width, height: picture.height)
+        guard let lines = step.lines, lines < target.height else { return target }
+        return (max(16, target.width * lines / target.height & ~1), lines & ~1)
     }
 
     /// Whether a picture captured then is one of those that the step's rate leaves.

@@ -28,6 +28,9 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private let lock = Lock()
     private var format: (VideoStreamFormat, epoch: UInt16)?
 
+    /// The numbers of formats, which no two renditions share.
+    private let epochs: EpochCounter
+
     // Encoding thread only.
     private var encoder: H264Encoder?
     private var quality: VideoQuality
@@ -36,18 +39,23 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     /// What the encoder was last told.
     private var applied = (0, FrameRate.fps30)
     private var gate = FrameGate()
-    private var sequence: UInt32 = 0
+    private var sequence: UInt32
     private var epoch: UInt16 = 0
     private var seenPauses = 0
     /// Requests before this time wait: whatever studios ask for, key frames stay this far apart.
     private var nextKeyFrame = MediaTimestamp(microseconds: 0)
 
+    /// - Parameter sequence: of its first packet; far from those of other renditions, so that who changes over sees a new
+    ///   beginning and no loss.
     init(
-        settings: ProducerConfiguration.VideoSettings, pauseGate: PauseGate, counters: VideoCounters,
+        settings: ProducerConfiguration.VideoSettings, wish: VideoWish = VideoWish(), sequence: UInt32 = 0,
+        epochs: EpochCounter, pauseGate: PauseGate, counters: VideoCounters,
         events: @escaping @Sendable (ProducerEvent) -> Void
     ) {
         self.settings = settings
-        quality = VideoQuality(settings)
+        self.sequence = sequence
+        self.epochs = epochs
+        quality = VideoQuality(settings, wish)
         coded = settings.coded.map { CodedStream($0) }
         self.pauseGate = pauseGate
         self.counters = counters
@@ -71,6 +79,10 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     }
 
     func remove(_ subscriber: any MediaSubscriber) { subscribers.remove(subscriber) }
+    func serves(_ subscriber: any MediaSubscriber) -> Bool {
+        subscribers.snapshot.contains { $0.subscriber === subscriber }
+    }
+    var isUsed: Bool { !subscribers.isEmpty }
 
     // MARK: Encoding thread
 
@@ -97,9 +109,13 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
             if let rate = quality.toldRate { receiver.subscriber.rateChanged(rate) }
         }
         share(among: receivers, now: start)
-        guard quality.takesPicture(at: picture.captureTime), isAnyoneReady(receivers),
-            let picture = try fitted(picture), let packet = packets.take()
-        else { return counters.skipped() }
+        guard quality.takesPicture(at: picture.captureTime) else {
+            // Fewer pictures than come are what was wished for, but on a lower step.
+            return quality.step.index > 0 ? counters.skipped() : ()
+        }
+        guard isAnyoneReady(receivers), let picture = try fitted(picture), let packet = packets.take() else {
+            return counters.skipped()
+        }
         let encoder = try preparedEncoder(for: picture)
         let forceKey = start >= nextKeyFrame && keyFrameWanted.exchange(false, ordering: .relaxed)
         try encoder.encode(picture, forceKey: forceKey, into: packet)
@@ -179,7 +195,7 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
 
     private func finish(_ packet: MediaPacket, begun start: MediaTimestamp, for receivers: [SubscriberList.Entry]) {
         packet.arrivalTime = MonotonicClock.now()
-        packet.duration = settings.frameRate.frameDuration
+        packet.duration = quality.frameRate.frameDuration
         packet.header.sequence = sequence
         packet.header.epoch = epoch
         sequence &+= 1
@@ -234,14 +250,14 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
             return encoder
         }
         let configuration = H264EncoderConfiguration(
-            width: width, height: height, frameRate: settings.frameRate, bitrate: quality.bitrate, color: picture.color)
+            width: width, height: height, frameRate: quality.frameRate, bitrate: quality.bitrate, color: picture.color)
         let encoder = try H264Encoder(configuration: configuration)
         self.encoder = encoder
-        applied = (quality.bitrate, settings.frameRate)
+        applied = (quality.bitrate, quality.frameRate)
         try apply(to: encoder)
         gate = FrameGate()
         let new = VideoStreamFormat(
-            codec: .h264, width: width, height: height, frameRate: settings.frameRate, color: picture.color,
+            codec: .h264, width: width, height: height, frameRate: quality.frameRate, color: picture.color,
             parameterSets: encoder.parameterSets)
         publish(new, bitrate: quality.bitrate)
         return encoder
@@ -264,7 +280,7 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private func publish(_ new: VideoStreamFormat, bitrate: Int?) {
         let isNew = formatOrder.withLock { () -> Bool in
             if let format = lock.withLock({ format }), format.0 == new { return false }
-            epoch &+= 1
+            epoch = epochs.next()
             lock.withLock { format = (new, epoch) }
             for receiver in subscribers.snapshot { receiver.subscriber.formatChanged(.video(new), epoch: epoch) }
             return true

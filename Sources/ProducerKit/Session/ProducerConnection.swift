@@ -34,6 +34,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private var data: DataPort?
     private var end: SessionEnd?
     private var demand = ChannelDemand()
+    private var preferred = VideoWish()
     private var nextStatistics = MediaTimestamp(microseconds: 0)
     private let times = ConnectionTimes()
 
@@ -226,7 +227,7 @@ extension ProducerConnection {
             case .start(let start): begin(start)
             // It costs all studios: not for one that does not look.
             case .keyFrame(let request):
-                if demand.received & ChannelDemand.mask([request.channel]) != 0 { server.requestKeyFrame() }
+                if demand.received & ChannelDemand.mask([request.channel]) != 0 { server.requestKeyFrame(for: self) }
             case .close: carrier.close()
             case .finish(let end):
                 self.end = end
@@ -234,7 +235,9 @@ extension ProducerConnection {
             case .peerFailed(let failure): Log.info("the studio reports: \(DisplayName(failure.text).text)")
             case .pause(let what): pause(what)
             case .resume(let what): resume(what)
-            case .prefer(let wish): prefers(wish)
+            case .prefer(let wish):
+                preferred.merge(wish)
+                server.prefer(preferred, self)
             case .carrierBind(let bind): openRoute?.bound(bind)
             // In pieces, or as it comes from elsewhere.
             case .feedback(let feedback): adapt(feedback, now: MonotonicClock.now())
@@ -339,13 +342,15 @@ extension ProducerConnection {
             return isFirst ? self.peer : nil
         }
         demand.started(start.channels)
+        preferred = VideoWish()
+        preferred.merge(Prefer(size: start.size, frameRate: start.frameRate, maximumBitrate: start.maximumBitrate))
+        server.prefer(preferred, self)
         if !start.channels.isEmpty { beginDatagrams() }
         server.subscribe(self, to: start.channels)
         if start.channels.contains(Channels.data) { data?.open(channel: Channels.data) }
         if let peer { server.events(.connected(peer)) }
         server.updateAdvert()
         server.tellIfPaused(self)
-        prefers(Prefer(size: start.size, frameRate: start.frameRate, maximumBitrate: start.maximumBitrate))
     }
 
     /// For this studio alone; the others are not told. What is half sent is completed.
@@ -364,11 +369,6 @@ extension ProducerConnection {
         guard goingOn != 0 else { return }
         server.setReceives(self, goingOn, true)
         Log.debug("\(peerName) goes on with channels \(goingOn)")
-    }
-
-    private func prefers(_ wish: Prefer) {
-        guard wish != Prefer() else { return }
-        server.preferred(wish, by: peerName)
     }
 
     private var peerName: String { lock.withLock { peer?.name } ?? "a studio" }
@@ -403,7 +403,9 @@ extension ProducerConnection {
         let route = DatagramRoute(
             path: path, exporter: exporter, sessionID: sessionID, streams: server.streams,
             offer: { [weak self] offer in self?.offer(offer) }, wakeUp: { [carrier] in carrier.wakeUp() },
-            needsKeyFrame: { [weak server] in server?.requestKeyFrame() },
+            needsKeyFrame: { [weak self] in
+                if let self { server.requestKeyFrame(for: self) }
+            },
             sample: { [weak carrier] in carrier?.lossSample })
         lock.withLock { self.route = route }
     }

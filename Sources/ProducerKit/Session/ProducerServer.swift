@@ -88,7 +88,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         streams.append(
             StreamDescription(
                 channel: Channels.data, kind: .data, codec: nil, source: .custom, created: created,
-                name: ""))
+                name: "data"))
         return streams
     }
 
@@ -292,20 +292,16 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         }
     }
 
-    /// A studio would like another picture, by START or PREFER. Every studio gets the same one.
-    func preferred(_ wish: Prefer, by name: String) {
-        let size = wish.size.map { "\($0.width)x\($0.height)" } ?? "any size"
-        let rate = wish.frameRate.map { "\($0) fps" } ?? "any rate"
-        let bitrate = wish.maximumBitrate.map { "\($0) bit/s" } ?? "any bitrate"
-        Log.info("\(name) would like \(size), \(rate), \(bitrate)")
-    }
+    /// What a studio wishes for, by START or PREFER.
+    func prefer(_ wish: VideoWish, _ connection: ProducerConnection) { video?.prefer(wish, connection) }
 
     func unsubscribe(_ connection: ProducerConnection) {
         audio?.remove(connection)
-        video?.remove(connection)
+        video?.forget(connection)
     }
 
-    func requestKeyFrame() { video?.requestKeyFrame() }
+    /// - Parameter connection: nil: for all.
+    func requestKeyFrame(for connection: ProducerConnection? = nil) { video?.requestKeyFrame(for: connection) }
 
     /// To one studio, or all; does not block. How many it was sent to.
     func sendData(_ data: LabeledData, to peer: KeyID?) -> Int {

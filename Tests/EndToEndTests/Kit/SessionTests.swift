@@ -24,9 +24,9 @@ extension EndToEnd {
             let run = try await stage.connect()
             #expect(run.state.value.isConnected)
             #expect(run.state.value.name == "Camera")
-            #expect(run.state.value.streams.map(\.name) == ["Lens", "Mic"])
-            #expect(run.state.value.streams.map(\.kind) == [.video, .audio])
-            #expect(run.state.value.streams.map(\.codec) == [.h264, .opus])
+            #expect(run.state.value.streams.map(\.name) == ["Lens", "Mic", "data"])
+            #expect(run.state.value.streams.map(\.kind) == [.video, .audio, .data])
+            #expect(run.state.value.streams.map(\.codec) == [.h264, .opus, nil])
             #expect(try await stage.waitForReceivers(1))
             guard case .active(let peers) = stage.producer.state else {
                 Issue.record("the producer is \(stage.producer.state)")

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func aPoorLinkGetsFewerPictures() {
-        var quality = VideoQuality(.init(bitrate: 6_000_000))
+        var quality = VideoQuality(.init(bitrate: 6_000_000), VideoWish())
         let isNew = [quality.begin(width: 1280, height: 720), quality.begin(width: 1280, height: 720)]
         #expect(isNew == [true, false])
         #expect(taken(&quality, from: 0, shared: 6_000_000) == 60)
@@ -35,14 +35,14 @@ import Testing
     }
 
     @Test func whatTheUserWantsIsFullQuality() {
-        var quality = VideoQuality(.init(bitrate: 400_000))
+        var quality = VideoQuality(.init(bitrate: 400_000), VideoWish())
         _ = quality.begin(width: 1280, height: 720)
         #expect(taken(&quality, from: 0, shared: 400_000) == 60)
         #expect(quality.step.index == 0)
     }
 
     @Test func sizesComeLast() throws {
-        var quality = VideoQuality(.init(bitrate: 6_000_000))
+        var quality = VideoQuality(.init(bitrate: 6_000_000), VideoWish())
         _ = quality.begin(width: 1280, height: 720)
         let picture = try #require(Picture(format: .i420, width: 1280, height: 720))
         #expect(quality.size(of: picture) == (1280, 720))
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func studiosAreToldOfChangesAndNotTooOften() {
-        var quality = VideoQuality(.init(bitrate: 6_000_000))
+        var quality = VideoQuality(.init(bitrate: 6_000_000), VideoWish())
         _ = quality.begin(width: 1280, height: 720)
         #expect(quality.news(now: at(0))?.bitrate == 6_000_000)
         #expect(quality.news(now: at(1000)) == nil)

@@ -1,0 +1,125 @@
+import GantryCore
+import GantryMedia
+import GantryPlatform
+import GantryTestSupport
+import ProducerKit
+import StudioKit
+import Testing
+
+extension EndToEnd {
+    /// Studios that wish for another picture than the others.
+    @Suite struct RenditionTests {
+        private struct Setting {
+            let stage: Stage
+            let source: TestPatternSource
+            let play: SourceRun
+
+            init() async throws {
+                stage = try Stage()
+                try await stage.pair()
+                source = try TestPatternSource.small()
+                play = SourceRun(stage.producer)
+                let (play, source) = (play, source)
+                Task.detached { _ = try await play.play(source) }
+            }
+
+            func finish(_ runs: [SessionRun]) async throws {
+                source.stop()
+                #expect(try await play.state.wait { $0.end != nil })
+                for run in runs { try await run.close() }
+                try await stage.stop()
+            }
+
+            /// Waits for a picture of this size that comes after what was decoded by now, and for some more.
+            func shows(_ run: SessionRun, _ width: Int, _ height: Int) async throws -> Bool {
+                let session = run.session
+                return try await onThread {
+                    let deadline = MonotonicClock.now() + patience
+                    var before: Int?
+                    while MonotonicClock.now() < deadline {
+                        let now = session.statistics
+                        if now.width == width, now.height == height {
+                            if let before, now.framesDecoded >= before + 5 { return true }
+                            before = before ?? now.framesDecoded
+                        }
+                        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+                    }
+                    return false
+                }
+            }
+        }
+
+        private static func sizes(_ run: SessionRun) -> [String] {
+            run.state.value.formats.compactMap {
+                if case .video(let video) = $0 { "\(video.width)x\(video.height)@\(video.frameRate)" } else { nil }
+            }
+        }
+
+        /// One gets what it wishes for, changes its mind twice, and nothing is lost; the other hears of nothing.
+        @Test func eachGetsItsOwnPicture() async throws {
+            let setting = try await Setting()
+            let whole = try await setting.stage.connect()
+            let own = try await setting.stage.connect()
+            let video = setting.source.info.video
+            let (width, height) = (video?.width ?? 0, video?.height ?? 0)
+            #expect(try await setting.shows(whole, width, height))
+            #expect(try await setting.shows(own, width, height))
+            let before = Self.sizes(whole)
+
+            try own.session.prefer(PreferredPicture(width: width / 2, height: height / 2))
+            #expect(try await setting.shows(own, width / 2, height / 2))
+            try own.session.prefer(PreferredPicture(width: width, height: height, frameRate: FrameRate(5)))
+            #expect(try await setting.shows(own, width, height))
+            #expect(Self.sizes(own).last?.hasSuffix("@5") == true, "\(Self.sizes(own))")
+            try own.session.prefer(PreferredPicture(width: width, height: height, frameRate: FrameRate(240)))
+            #expect(try await setting.shows(own, width, height))
+            #expect(Self.sizes(own).last == before.last)
+
+            #expect(Self.sizes(whole) == before && before.count == 1)
+            for run in [whole, own] {
+                let figures = run.session.statistics
+                #expect(figures.framesLost == 0 && figures.framesDropped == 0, "\(figures)")
+            }
+            try await setting.finish([whole, own])
+        }
+
+        /// A wish before the beginning, and one that stays over a pause of the picture.
+        @Test func aWishHoldsFromTheStartAndOverAPause() async throws {
+            let setting = try await Setting()
+            let video = setting.source.info.video
+            let (width, height) = (video?.width ?? 0, video?.height ?? 0)
+            let session = setting.stage.studio.makeSession(
+                ProducerTarget(endpoint: setting.stage.endpoint, keyID: setting.stage.producer.keyID),
+                configuration: StudioSessionConfiguration())
+            try session.prefer(PreferredPicture(width: width / 2, height: height))
+            let run = try SessionRun(session)
+            #expect(try await setting.shows(run, width / 2, height / 2))
+            session.pause(MediaSelection.video)
+            #expect(try await run.state.wait { $0.stops.last == MediaSelection.video })
+            session.resume(MediaSelection.video)
+            #expect(try await setting.shows(run, width / 2, height / 2))
+            #expect(session.statistics.framesLost == 0)
+            try await setting.finish([run])
+        }
+
+        /// More wishes than encodes: all get a picture.
+        @Test func whoComesTooLateGetsTheWholePicture() async throws {
+            let setting = try await Setting()
+            let video = setting.source.info.video
+            let (width, height) = (video?.width ?? 0, video?.height ?? 0)
+            var runs: [SessionRun] = []
+            for (wished, made) in zip([304, 288, 272, 256], [(304, 172), (288, 162), (272, 154), (width, height)]) {
+                let run = try await setting.stage.connect()
+                try run.session.prefer(PreferredPicture(width: wished, height: height))
+                let isShown = try await setting.shows(run, made.0, made.1)
+                #expect(isShown, "\(wished): \(run.session.statistics.width)x\(run.session.statistics.height)")
+                runs.append(run)
+            }
+            // One goes: its encode is free for another wish.
+            try await runs[0].close()
+            try runs[3].session.prefer(PreferredPicture(width: width / 2, height: height / 2))
+            #expect(try await setting.shows(runs[3], width / 2, height / 2))
+            try await setting.finish(Array(runs.dropFirst()))
+        }
+    }
+}
