@@ -204,6 +204,9 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         lock.withLock { server }?.waitForVideoRoom(until: deadline) ?? false
     }
 
+    /// Whether a studio receives pictures, or sound. Whoever feeds the producer from a device may close that meanwhile.
+    public func isReceived(_ kind: MediaKind) -> Bool { lock.withLock { server }?.isReceived(kind) ?? false }
+
     // MARK: Pairing
 
     /// Pairs with the studio whose QR code says `text`. Blocks for 30 seconds at most: not on the cooperative pool.

@@ -6,11 +6,17 @@ import ProducerKit
 /// Hands what a source makes to the producer.
 final class ControllerSink: MediaSink {
     private let controller: ProducerController
+    private let keepsDevices: Bool
 
-    init(_ controller: ProducerController) { self.controller = controller }
+    init(_ controller: ProducerController, keepsDevices: Bool) {
+        self.controller = controller
+        self.keepsDevices = keepsDevices
+    }
 
     func video(_ picture: Picture) { controller.enqueue(picture) }
     func coded(_ packet: MediaPacket) -> Bool { controller.enqueue(coded: packet) }
     func audio(_ block: AudioBlock) { controller.enqueue(block) }
     func waitForRoom(until deadline: MediaTimestamp) -> Bool { controller.waitForVideoRoom(until: deadline) }
+    var wantsVideo: Bool { keepsDevices || controller.isReceived(.video) }
+    var wantsAudio: Bool { keepsDevices || controller.isReceived(.audio) }
 }

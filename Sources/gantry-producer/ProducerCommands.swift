@@ -60,6 +60,12 @@ enum ProducerCommands {
                     + "sources --controls.",
                 group: "Picture", isRepeatable: true),
             Option(
+                "keep-devices",
+                help:
+                    "Keep camera and microphone while no studio receives. Without it they are free for others a second "
+                    + "after the last one has gone, and taken again when one comes.",
+                group: "Picture"),
+            Option(
                 "pass-through", value: "WHAT",
                 help: "Send what the camera has coded itself as it is. auto: H.264, where that is the camera's best "
                     + "mode. off: never. mjpeg, h264: only such modes. Default: auto.",

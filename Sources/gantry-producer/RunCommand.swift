@@ -13,12 +13,14 @@ struct RunCommand {
     private let address: ControlAddress
     private let question: StrangerQuestion?
     private let usesUSB: Bool
+    private let keepsDevices: Bool
     private let statistics: StatisticsOptions
     private let statisticsSinks: StatisticsFeed.Sinks
     private let reporter: HTTPPost?
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
         duration = try arguments.duration("duration")
+        keepsDevices = arguments.has("keep-devices")
         let bitrate = try arguments.bitrate("bitrate", in: 300_000...200_000_000)
         let port = try arguments.port("port", allowsAny: true) ?? Endpoint.defaultPort
         let input = try SourceFactory(arguments)
@@ -137,7 +139,7 @@ struct RunCommand {
     }
 
     private func startSource(_ state: RunState) throws(GantryError) -> NamedThread {
-        let sink = ControllerSink(controller)
+        let sink = ControllerSink(controller, keepsDevices: keepsDevices)
         let source = input.source
         let waits = input.waitsForStudio
         return try NamedThread("source") {

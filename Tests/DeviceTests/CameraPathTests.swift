@@ -201,6 +201,39 @@ struct CameraPathTests {
         withExtendedLifetime(chain) {}
     }
 
+    // MARK: Nobody receives
+
+    /// Another program can stream from the camera while no studio receives, and the next studio has its picture at once.
+    @Test(.timeLimit(.minutes(5))) func theCameraIsFreeWhileNobodyReceives() async throws {
+        let chain = try await CameraChain()
+        let producer = try await chain.produce([CameraBench.vivid, "--size", "320x180", "--fps", "30"])
+        for _ in 0..<2 {
+            #expect(try await Self.streamsForOthers(within: .seconds(60)))
+            let studio = try chain.receive("320x180")
+            let connected = try #require(jsonLine(try await studio.line(containing: "\"connected\"")))
+            #expect(connected["event"] as? String == "connected")
+            let begun = MonotonicClock.now()
+            try await studio.line(containing: "\"firstFrame\"")
+            print("first picture \((MonotonicClock.now() - begun).milliseconds) ms after the connection")
+            #expect(try await !Self.streamsForOthers(within: .zero))
+            try await CameraChain.stop(studio)
+        }
+        #expect(producer.state.value.status == nil)
+        try await CameraChain.stop(producer)
+        withExtendedLifetime(chain) {}
+    }
+
+    private static func streamsForOthers(within limit: MediaDuration) async throws -> Bool {
+        let deadline = MonotonicClock.now() + limit
+        repeat {
+            let taken = try await Oracle.run([
+                "v4l2-ctl", "-d", CameraBench.vivid, "--stream-mmap", "--stream-count=3",
+            ])
+            if taken.status == 0, !taken.errors.contains("STREAMON returned") { return true }
+        } while MonotonicClock.now() < deadline
+        return false
+    }
+
     // MARK: Passing through
 
     struct Coding: Sendable, CustomTestStringConvertible {

@@ -15,9 +15,16 @@ package protocol MediaSink: AnyObject, Sendable {
     /// Before `video`, by sources that can wait (files): true when a picture can be taken without displacing another.
     /// Returns at `deadline` at the latest.
     func waitForRoom(until deadline: MediaTimestamp) -> Bool
+    /// Whether somebody receives pictures. Sources that are devices let go of them a second after nobody does, and take them
+    /// again when somebody comes. Any thread.
+    var wantsVideo: Bool { get }
+    /// The same for sound.
+    var wantsAudio: Bool { get }
 }
 
 extension MediaSink {
     /// For sinks whose sources never deliver coded pictures.
     package func coded(_ packet: MediaPacket) -> Bool { false }
+    package var wantsVideo: Bool { true }
+    package var wantsAudio: Bool { true }
 }

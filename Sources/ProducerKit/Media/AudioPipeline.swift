@@ -58,6 +58,7 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
     }
 
     func remove(_ subscriber: any MediaSubscriber) { subscribers.remove(subscriber) }
+    var isReceived: Bool { !subscribers.isEmpty }
 
     var packetsSent: Int { lock.withLock { sentCount } }
     var samplesPerPacket: Int { format.samplesPerPacket }

@@ -58,6 +58,9 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
         }
     }
 
+    /// Somebody receives pictures.
+    var isUsed: Bool { lock.withLock { !places.isEmpty } }
+
     /// It will not come back.
     func forget(_ subscriber: any MediaSubscriber) {
         remove(subscriber)

@@ -74,6 +74,7 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
     func add(_ subscriber: any MediaSubscriber) { renditions.add(subscriber) }
     func remove(_ subscriber: any MediaSubscriber) { renditions.remove(subscriber) }
     func prefer(_ wish: VideoWish, _ subscriber: any MediaSubscriber) { renditions.prefer(wish, subscriber) }
+    var isReceived: Bool { renditions.isUsed }
     func forget(_ subscriber: any MediaSubscriber) { renditions.forget(subscriber) }
 
     var statistics: ProducerStatistics {

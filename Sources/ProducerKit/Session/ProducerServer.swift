@@ -132,6 +132,14 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     /// Whether the device that codes the pictures shall make a key frame.
     var takesKeyFrameRequest: Bool { video?.takesKeyFrameRequest ?? false }
 
+    func isReceived(_ kind: MediaKind) -> Bool {
+        switch kind {
+        case .video: video?.isReceived ?? false
+        case .audio: audio?.isReceived ?? false
+        case .data: false
+        }
+    }
+
     func enqueue(_ block: AudioBlock) { audio?.enqueue(block) }
     func waitForVideoRoom(until deadline: MediaTimestamp) -> Bool { video?.waitForRoom(until: deadline) ?? true }
 

@@ -110,10 +110,13 @@ package final class CameraCapture: @unchecked Sendable {  // `published` by `loc
 
     /// Streams what the camera has coded until `stop`. Nothing comes where `codedAs` is nil.
     ///
-    /// - Parameter body: gets a pooled packet; true asks for a key frame. Cameras that cannot be asked give one when they
-    ///   please.
+    /// - Parameters:
+    ///   - goesOn: asked after each picture; false ends it.
+    ///   - body: gets a pooled packet; true asks for a key frame. Cameras that cannot be asked give one when they please.
     /// - Throws: as `run`.
-    package func runCoded(_ body: (MediaPacket) -> Bool) throws(GantryError) {
+    package func runCoded(
+        while goesOn: () -> Bool = { true }, _ body: (MediaPacket) -> Bool
+    ) throws(GantryError) {
         try stream(until: nil) { (bytes, number, stamp) throws(GantryError) in
             guard case .packets(let packets) = output else { return true }
             switch packets.pack(bytes, sequence: number, stamp: stamp) {
@@ -123,7 +126,7 @@ package final class CameraCapture: @unchecked Sendable {  // `published` by `loc
             case .damaged: counts.damaged &+= 1
             case .full: counts.dropped &+= 1
             }
-            return true
+            return goesOn()
         }
     }
 

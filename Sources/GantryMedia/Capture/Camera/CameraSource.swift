@@ -3,7 +3,7 @@ import GantryPlatform
 import Glibc
 
 /// A camera as a source. It comes back by itself: a camera that is unplugged, fails or falls silent is looked for until it
-/// gives pictures again, under its path or, by its name, under another one.
+/// gives pictures again, under its path or, by its name, under another one. While nobody receives pictures it is closed.
 package final class CameraSource: MediaSource, @unchecked Sendable {  // `current`, `past` by `lock`; the rest: `run`.
     package let info: MediaSourceInfo
     /// What the driver calls the camera, made fit for showing.
@@ -25,7 +25,10 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `curren
     /// Of the next coded packet.
     private var nextSequence: UInt32 = 0
     private var told: GantryError.Code?
+    private var demand = DeviceDemand()
 
+    /// Between two looks whether somebody wants it again.
+    private static let glance = MediaDuration.milliseconds(50)
     /// Between two looks for a camera that has gone.
     private static let pause = MediaDuration.milliseconds(250)
     /// For one that is there and cannot be used, the most.
@@ -78,18 +81,28 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `curren
                 let camera = if let next { next } else { try reopened() }
                 next = nil
                 lock.withLock { current = camera }
-                defer { close(camera) }
-                try stream(camera, sink)
-                return .stopped
+                do {
+                    defer { close(camera) }
+                    try stream(camera, sink)
+                }
             } catch {
                 tell(error)
                 // What is there and cannot be used is asked less and less often.
                 let isGone = error.code == .sourceNotFound || error.code == .sourceLost
                 pause = isGone ? Self.pause : min(pause + Self.pause, Self.longestPause)
                 _ = stopping.wait(for: pause)
+                continue
             }
+            waitUntilWanted(sink)
         }
         return .stopped
+    }
+
+    /// Nobody receives: others may have the camera, and its light goes out.
+    private func waitUntilWanted(_ sink: some MediaSink) {
+        guard !isStopped else { return }
+        Log.info("Nobody receives pictures: the camera \(name) is free until somebody does.")
+        while !sink.wantsVideo, !stopping.wait(for: Self.glance) {}
     }
 
     private func tell(_ error: GantryError) {
@@ -117,16 +130,20 @@ package final class CameraSource: MediaSource, @unchecked Sendable {  // `curren
 
     private func stream(_ camera: CameraCapture, _ sink: some MediaSink) throws(GantryError) {
         if camera.codedAs != nil {
-            try camera.runCoded { packet in
+            demand.begin()
+            try camera.runCoded {
+                demand.keeps(sink.wantsVideo, now: MonotonicClock.now())
+            } _: { packet in
                 noteBack()
                 nextSequence = packet.header.sequence &+ 1
                 return sink.coded(packet)
             }
         } else {
+            demand.begin()
             try camera.run { picture in
                 noteBack()
                 sink.video(picture)
-                return true
+                return demand.keeps(sink.wantsVideo, now: MonotonicClock.now())
             }
         }
     }

@@ -66,15 +66,23 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
                 let device = if let next { next } else { try reopened() }
                 next = nil
                 try record(device, &told, sink)
-                return .stopped
             } catch {
                 if told == nil { Log.warning("\(reason(error)) It goes on when it is back.") }
                 if told != error.code { Log.info("\(error)") }
                 told = error.code
                 wait()
+                continue
             }
+            waitUntilWanted(sink)
         }
         return .stopped
+    }
+
+    /// Nobody receives: others may have it.
+    private func waitUntilWanted(_ sink: some MediaSink) {
+        guard !isStopped else { return }
+        Log.info("Nobody receives sound: the microphone \(name) is free until somebody does.")
+        while !sink.wantsAudio, !stopping.wait(for: .milliseconds(50)) {}
     }
 
     package func stop() { stopping.signal() }
@@ -106,7 +114,7 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
         throw failure ?? AlsaFailure(name, .capture, nil).during(-ENODEV, "open")
     }
 
-    /// Until `stop`.
+    /// Until `stop`, or until nobody has wanted sound for a while.
     ///
     /// - Parameter told: what was said to be wrong; nil once there is sound again.
     private func record(_ device: AlsaPCM, _ told: inout GantryError.Code?, _ sink: some MediaSink) throws(GantryError)
@@ -116,7 +124,8 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
         try device.start()
         var newest = MonotonicClock.now()
         var promise = EmptyPromise(patience: Self.patience)
-        while true {
+        var demand = DeviceDemand()
+        while demand.keeps(sink.wantsAudio, now: MonotonicClock.now()) {
             switch try device.wait(until: newest + Self.patience, stopper: stopping) {
             case .stopped: return
             case .timeout:
