@@ -165,8 +165,9 @@ extension LabTests {
                 capture.signal(SIGINT)
                 _ = try await capture.end()
 
+                // SRTCP, which tshark takes for RTCP, is encrypted behind its first eight bytes.
                 let faults = try await Oracle.check(
-                    ["tshark", "-n", "-r", file, "-Y", "_ws.malformed || _ws.expert.severity >= 8388608"])
+                    ["tshark", "-n", "-r", file, "-Y", "(_ws.malformed || _ws.expert.severity >= 8388608) && !rtcp"])
                 #expect(faults.text == "")
                 // Both connections: to the pairing port and to the streaming port.
                 let hellos = try await Oracle.check([
