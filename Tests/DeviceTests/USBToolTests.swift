@@ -285,15 +285,11 @@ struct USBToolTests {
 
     /// Waits until a recording has got more: pictures come.
     private func grows(_ path: String, _ studio: ToolRun) async throws {
-        func size() -> Int {
+        @Sendable func size() -> Int {
             (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
         }
         let start = size()
-        let deadline = MonotonicClock.now() + patience
-        while size() < start + 4000, studio.state.value.status == nil, MonotonicClock.now() < deadline {
-            await Task.yield()
-            usleep(20_000)
-        }
+        _ = try await onThread { waitUntil { size() >= start + 4000 || studio.state.value.status != nil } }
         #expect(size() >= start + 4000, "\(studio.state.value.lines.suffix(5)) \(studio.state.value.errorText)")
     }
 }

@@ -5,6 +5,16 @@ import GantryPlatform
 /// How long a test waits for what must come. Long: a loaded machine is slow, and nothing waits for it in a good run.
 package let patience = MediaDuration.seconds(60)
 
+/// Looks again and again whether something has come that tells nobody. Blocks; false when it has not come in time.
+package func waitUntil(_ limit: MediaDuration = patience, _ hasCome: () -> Bool) -> Bool {
+    let deadline = MonotonicClock.now() + limit
+    while !hasCome() {
+        guard MonotonicClock.now() < deadline else { return hasCome() }
+        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+    }
+    return true
+}
+
 /// Runs what blocks on a thread of its own: the cooperative pool has one thread for each processor only.
 package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in

@@ -23,6 +23,12 @@ extension EndToEnd {
                 Task.detached { _ = try await play.play(source) }
             }
 
+            /// The source goes on for so many pictures.
+            func waitForPictures(_ count: Int) async throws {
+                let now = play.state.value.frames
+                #expect(try await play.state.wait { $0.frames >= now + count })
+            }
+
             func finish(_ runs: [SessionRun]) async throws {
                 source.stop()
                 #expect(try await play.state.wait { $0.end != nil })
@@ -34,17 +40,13 @@ extension EndToEnd {
             func shows(_ run: SessionRun, _ width: Int, _ height: Int) async throws -> Bool {
                 let session = run.session
                 return try await onThread {
-                    let deadline = MonotonicClock.now() + patience
                     var before: Int?
-                    while MonotonicClock.now() < deadline {
+                    return waitUntil {
                         let now = session.statistics
-                        if now.width == width, now.height == height {
-                            if let before, now.framesDecoded >= before + 5 { return true }
-                            before = before ?? now.framesDecoded
-                        }
-                        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
+                        guard now.width == width, now.height == height else { return false }
+                        defer { before = before ?? now.framesDecoded }
+                        return before.map { now.framesDecoded >= $0 + 5 } ?? false
                     }
-                    return false
                 }
             }
         }
@@ -100,6 +102,27 @@ extension EndToEnd {
             #expect(try await setting.shows(run, width / 2, height / 2))
             #expect(session.statistics.framesLost == 0)
             try await setting.finish([run])
+        }
+
+        /// One encode for all, and each has everything; who comes last has a picture of its own key frame.
+        @Test func tenStudiosAtOnce() async throws {
+            let setting = try await Setting()
+            var runs: [SessionRun] = []
+            for _ in 0..<10 { runs.append(try await setting.stage.connect()) }
+            for run in runs { #expect(try await run.state.wait { $0.hasFrame }) }
+            let before = runs.map { $0.session.statistics.framesReceived }
+            let sent = setting.stage.producer.statistics.framesSent
+            try await setting.waitForPictures(60)
+            let encoded = setting.stage.producer.statistics.framesSent - sent
+            #expect(encoded < 120, "one encode for all: \(encoded)")
+            for (run, count) in zip(runs, before) {
+                let session = run.session
+                #expect(try await onThread { waitUntil { session.statistics.framesReceived >= count + 50 } })
+                #expect(session.statistics.framesLost == 0 && session.statistics.framesDropped == 0)
+            }
+            let newcomer = try await setting.stage.connect()
+            #expect(try await newcomer.state.wait { $0.hasFrame })
+            try await setting.finish(runs + [newcomer])
         }
 
         /// More wishes than encodes: all get a picture.

@@ -217,15 +217,13 @@ extension EndToEnd {
 
         /// The file grows: seen by its size, on a thread that may wait.
         private static func waitForFile(_ path: String, bytes: Int) async throws {
-            try await onThread {
-                let never = Watched(0)
-                for _ in 0..<1200 {
+            let hasGrown = try await onThread {
+                waitUntil {
                     let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
-                    if size ?? 0 >= bytes { return }
-                    never.waitBlocking(.milliseconds(50)) { _ in false }
+                    return size ?? 0 >= bytes
                 }
-                throw Oracle.Failure(text: "\(path) did not grow to \(bytes) bytes")
             }
+            guard hasGrown else { throw Oracle.Failure(text: "\(path) did not grow to \(bytes) bytes") }
         }
 
         @Test func aProducerThatIsKilledIsLostAndTheRecordingWhole() async throws {
