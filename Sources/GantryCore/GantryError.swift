@@ -88,6 +88,8 @@ extension GantryError.Code {
     public static let wrongPeer = Self(309)
     /// The network cannot be asked for devices: no Avahi daemon, no D-Bus, or publishing is refused.
     public static let discoveryUnavailable = Self(310)
+    /// Media shall come over UDP alone, and none passes.
+    public static let udpBlocked = Self(311)
 
     // USB: the gadget of the producer
     /// This machine has no USB device controller, not the one that was named, or several without a choice.

@@ -107,7 +107,7 @@ struct ReceiveOutputs {
             ("play", configuration.wantsAudio, "--no-audio"),
         ]
         var seen: [String: String] = [:]
-        for option in ["record", "ts", "y4m", "wav", "snapshot", "trace"] {
+        for option in ["record", "ts", "y4m", "wav", "snapshot", "trace", "stats-csv"] {
             guard let path = arguments.string(option), path != "-" else { continue }
             if let other = seen.updateValue(option, forKey: path), OutputPath.isRegularFile(path) {
                 throw GantryError(

@@ -18,18 +18,18 @@ final class ServiceManager: Sendable {
 
     /// Waits until it answers.
     init() async throws {
-        let folder = "/run/systemd/system/"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        for unit in Self.masked where !FileManager.default.fileExists(atPath: folder + unit) {
-            try FileManager.default.createSymbolicLink(atPath: folder + unit, withDestinationPath: "/dev/null")
-        }
         if !FileManager.default.fileExists(atPath: "/sys/fs/cgroup/cgroup.procs") {
             _ = try await Oracle.check(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"])
         }
+        // Its run-time folder is its own: where there is one, programs take it that systemd runs the machine.
+        let setUp = """
+            mkdir -p /run/systemd && mount -t tmpfs tmpfs /run/systemd && mkdir /run/systemd/system &&
+            cd /run/systemd/system && for unit in \(Self.masked.joined(separator: " ")); do ln -s /dev/null $unit; done &&
+            exec env -i container=vm PATH=/usr/sbin:/usr/bin:/sbin:/bin \\
+                /lib/systemd/systemd --system --unit=basic.target --log-target=journal --show-status=no
+            """
         let root = try ToolRun([
-            "unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "env", "-i", "container=vm",
-            "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "/lib/systemd/systemd", "--system", "--unit=basic.target",
-            "--log-target=journal", "--show-status=no",
+            "unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "sh", "-c", setUp,
         ])
         self.root = root
         processID = try await Self.wait("systemd has not begun") {

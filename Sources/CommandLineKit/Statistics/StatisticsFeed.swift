@@ -84,7 +84,8 @@ package final class StatisticsFeed: @unchecked Sendable {  // `latest` is guarde
             }
             isFirst = false
             if MonotonicClock.now() >= nextReport {
-                nextReport = MonotonicClock.now() + options.reportInterval
+                // From when it was due: the seconds are not even.
+                nextReport = max(nextReport + options.reportInterval, MonotonicClock.now())
                 reports.put(JSONValue.object(figures.json).text)
             }
         }

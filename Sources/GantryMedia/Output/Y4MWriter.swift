@@ -4,13 +4,16 @@ import Glibc
 /// Writes I420 pictures as YUV4MPEG2, the raw format that ffmpeg, ffplay, mpv and x264 read. One thread drives it; a
 /// slow reader of a pipe blocks `write`.
 ///
-/// The format knows no time stamps: pictures follow each other at the rate of the header.
+/// The format knows no time stamps: pictures follow each other at the rate of the header. Nor does it know another size: what
+/// comes later in one is scaled to the first.
 package final class Y4MWriter {
     package private(set) var frameCount = 0
     private let output: OutputFile
     private let rate: FrameRate
     /// The size of the first picture; the format has no way to change it.
     private var size: (width: Int, height: Int)?
+    /// Of that size, for pictures that have another one.
+    private var scaled: Picture?
     /// "FRAME", a line feed and the three planes without padding, written at once.
     private var frame: UnsafeMutableRawBufferPointer?
 
@@ -22,24 +25,14 @@ package final class Y4MWriter {
 
     deinit { frame?.deallocate() }
 
-    /// - Throws: `invalidArgument` for another format than I420, `outputFailed` when the size changes, and what
-    ///   `OutputFile.write` throws.
+    /// - Throws: `invalidArgument` for another format than I420, and what `OutputFile.write` throws.
     package func write(_ picture: Picture) throws(GantryError) {
         guard picture.format == .i420 else {
             throw GantryError(.invalidArgument, "YUV4MPEG2 takes I420 pictures only.")
         }
-        if let size {
-            guard size == (picture.width, picture.height) else {
-                throw GantryError(
-                    .outputFailed,
-                    "The video changed from \(size.width)x\(size.height) to \(picture.width)x\(picture.height), which "
-                        + "YUV4MPEG2 cannot say. Start again, or fix the size at the producer with --size.")
-            }
-        } else {
-            try begin(with: picture)
-        }
-        guard let frame else { return }
-        pack(picture, into: frame)
+        if size == nil { try begin(with: picture) }
+        guard let frame, let size else { return }
+        pack(try fitted(picture, size), into: frame)
         try output.write(UnsafeRawBufferPointer(frame))
         frameCount &+= 1
     }
@@ -57,6 +50,16 @@ package final class Y4MWriter {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 16)
         memory.copyBytes(from: Self.marker)
         frame = memory
+    }
+
+    private func fitted(_ picture: Picture, _ size: (width: Int, height: Int)) throws(GantryError) -> Picture {
+        guard size != (picture.width, picture.height) else { return picture }
+        scaled = scaled ?? Picture(format: .i420, width: size.width, height: size.height)
+        guard let scaled else {
+            throw GantryError(.general, "There is no memory for a picture of \(size.width)x\(size.height).")
+        }
+        try PixelConverter.scale(picture, to: scaled)
+        return scaled
     }
 
     private func pack(_ picture: Picture, into frame: UnsafeMutableRawBufferPointer) {

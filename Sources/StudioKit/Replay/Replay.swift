@@ -141,6 +141,9 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
     public func save(to path: String, overwrite: Bool = false) throws(GantryError) -> SavedReplay {
         _ = try Container.ofRecording(path)
         try OutputPath.check(path, overwrite: overwrite)
+        guard OutputPath.isRegularFile(path) else {
+            throw GantryError(.invalidArgument, "\(path) is no file that a replay can be saved to. Give another name.")
+        }
         let (buffer, _, _) = try current()
         let isFirst = lock.withLock {
             defer { isSaving = true }

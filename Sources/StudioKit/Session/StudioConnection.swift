@@ -287,8 +287,9 @@ extension StudioConnection {
             return
         }
         guard lock.withLock({ count(packet) }) else { return }
-        if packet.codec.isVideo { video?.enqueue(packet) } else { audio?.enqueue(packet) }
+        // These first: who follows a packet hears of it before it is decoded.
         for output in session.packetOutputs { output.receive(packet) }
+        if packet.codec.isVideo { video?.enqueue(packet) } else { audio?.enqueue(packet) }
     }
 
     /// False for what is stopped here. Under the lock.
@@ -491,7 +492,7 @@ extension StudioConnection {
         datagramLimit = nil
         guard !intake.isOpen else { return }
         let error = GantryError(
-            .cannotConnect,
+            .udpBlocked,
             "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."
         )
         perform(lock.withLock { machine?.failed(error) })

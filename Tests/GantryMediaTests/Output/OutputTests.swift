@@ -101,8 +101,21 @@ import Testing
             "csv=p=0", path,
         ])
         #expect(probe.text == "yuv420p,tv,left,30000/1001\n")
-        let other = try #require(Picture(format: .i420, width: width + 2, height: height))
-        #expect(throws: GantryError.self) { try writer.write(other) }
+        // Pictures of another size are made to fit, undistorted.
+        for (otherWidth, otherHeight) in [(width / 2, height / 2), (2 * width, height + 3)] {
+            let other = try #require(Picture(format: .i420, width: otherWidth, height: otherHeight))
+            for (plane, value) in [UInt8(77), 111, 133].enumerated() {
+                other.plane(plane).update(repeating: value, count: other.stride(plane) * other.rows(plane))
+            }
+            try writer.write(other)
+        }
+        let fitted = try await Oracle.check(["ffmpeg", "-v", "error", "-i", path, "-f", "rawvideo", "-"]).output
+        let size = expected.count / 5
+        #expect(fitted.count == 7 * size && fitted.prefix(expected.count) == expected)
+        for frame in 5..<7 where fitted.count == 7 * size {
+            let centre = fitted[frame * size + height / 2 * width + width / 2]
+            #expect(abs(Int(centre) - 77) <= 1, "\(centre)")
+        }
     }
 
     private func block(_ count: Int, at microseconds: Int64, value: Float) -> AudioBlock {
