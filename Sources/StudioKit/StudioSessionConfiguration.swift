@@ -4,6 +4,8 @@ public import GantryCore
 public struct StudioSessionConfiguration: Sendable {
     public var wantsVideo = true
     public var wantsAudio = true
+    /// Without it nothing is observed, and nothing can be sent.
+    public var wantsData = true
     /// Ends the session when this much media has come, by the producer's stamps: nothing later reaches any output. Nil:
     /// goes on.
     public var duration: MediaDuration?

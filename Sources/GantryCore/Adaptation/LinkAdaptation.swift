@@ -88,6 +88,7 @@ package struct LinkAdaptation: Sendable {
             queueDelay: delay, delivered: delivered, isHeldUp: isHeldUp, isStrained: isStrained,
             isIdle: measure.map { $0.unconfirmed <= crumbs } ?? false)
         isHeldUp = false
+        defer { if !isVideoOn { controller.limit(to: VideoFallback.firstRate) } }
         if controller.update(report, now: now) {
             picture.queue.rebase()
             sound.queue.rebase()

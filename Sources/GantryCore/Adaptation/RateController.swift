@@ -139,6 +139,9 @@ package struct RateController: Sendable {
         return min(Self.calm + MediaDuration(microseconds: picture), Self.queueLimit - .milliseconds(2))
     }
 
+    /// Not more than that: where nothing is sent, nothing is learnt of the link.
+    package mutating func limit(to rate: Int) { target = min(target, Double(max(rate, configuration.minimum))) }
+
     private mutating func cut(now: MediaTimestamp) {
         guard now >= nextCut else { return }
         nextCut = now + Self.cutInterval

@@ -6,6 +6,9 @@ package struct VideoFallback: Sendable {
     private static let warningRate = 300_000
     private static let offRate = 150_000
     private static let onRate = 400_000
+    /// Bits a second with which the picture begins again: more than it takes to come back, and no more than sound has shown to
+    /// be there.
+    static let firstRate = 500_000
     private static let warningTime = MediaDuration.seconds(2)
     private static let offTime = MediaDuration.seconds(3)
     private static let onTime = MediaDuration.seconds(5)

@@ -10,6 +10,7 @@ struct PacketSlot {
     /// When a later packet had come and this one had not.
     var missedAt = MediaTimestamp(microseconds: 0)
     var askedAt = MediaTimestamp(microseconds: 0)
+    var firstAskedAt = MediaTimestamp(microseconds: 0)
     /// How often it was asked for.
     var asked = 0
 }

@@ -7,6 +7,7 @@ extension StreamReceiver {
         while sequence <= highest, list.count < DatagramLimits.requestedPackets {
             if isDue(sequence, now: now) {
                 let place = slot(sequence)
+                if slots[place].asked == 0 { slots[place].firstAskedAt = now }
                 slots[place].asked += 1
                 slots[place].askedAt = now
                 noteRequest()

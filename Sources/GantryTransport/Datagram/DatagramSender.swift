@@ -92,6 +92,9 @@ package final class DatagramSender: @unchecked Sendable {
     package func start(port: UInt16, payload: Int) throws(GantryError) {
         try socket.connect(port: port)
         let fitting = sizes.filter { $0 <= payload }
+        guard !fitting.isEmpty else {
+            throw GantryError(.protocolError, "The studio takes only datagrams that are too small: \(payload) bytes.")
+        }
         probe = PathProbe(sizes: fitting, now: MonotonicClock.now())
         thread = try NamedThread("producer-udp") { [self] in run() }
     }

@@ -16,12 +16,14 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
     private let make: (VideoWish, UInt32) -> VideoRendition
     private let lock = Lock()
     private var renditions: [(wish: VideoWish, rendition: VideoRendition)]
+    /// The beginnings of sequences that are in use, of 8.
+    private var numbers: [ObjectIdentifier: UInt32] = [:]
     private var places: [Place] = []
     private var wishes: [ObjectIdentifier: VideoWish] = [:]
     /// Of the pictures as they come.
     private var size: (width: Int, height: Int)?
     private var hasChanged = false
-    private var made: UInt32 = 0
+    private var last: UInt32 = 0
 
     /// - Parameter make: a rendition for a wish, and the sequence number that it begins with.
     init(
@@ -124,9 +126,11 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
             Log.warning("No more than \(Self.most) encodes are made at once: a studio gets the whole picture.")
             return renditions[0].rendition
         }
-        // 2^29 apart: at 60 pictures a second it takes 100 days until two of them meet.
-        made = made % 7 + 1
-        let rendition = make(wish, made << 29)
+        // 2^29 apart: at 60 pictures a second it takes 100 days until two of them meet. Four of eight are in use at most, and the
+        // one that was given last is not given again at once.
+        repeat { last = last % 7 + 1 } while numbers.values.contains(last)
+        let rendition = make(wish, last << 29)
+        numbers[ObjectIdentifier(rendition)] = last
         renditions.append((wish, rendition))
         return rendition
     }
@@ -151,8 +155,10 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
     }
 
     private func prune() {
-        renditions.removeAll { entry in
+        let unused = renditions.filter { entry in
             entry.wish != VideoWish() && !places.contains { $0.rendition === entry.rendition }
         }
+        for (_, rendition) in unused { numbers[ObjectIdentifier(rendition)] = nil }
+        renditions.removeAll { entry in unused.contains { $0.rendition === entry.rendition } }
     }
 }

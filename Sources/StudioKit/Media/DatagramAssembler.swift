@@ -43,7 +43,14 @@ final class DatagramAssembler: StreamSink {
         return true
     }
 
-    func unitContinues(_ bytes: UnsafeRawBufferPointer) { packet?.append(bytes) }
+    func unitContinues(_ bytes: UnsafeRawBufferPointer) {
+        guard let packet else { return }
+        guard packet.count + bytes.count <= WireLimits.maximumVideo else {
+            self.packet = nil
+            return unitLost()
+        }
+        self.packet = packet.appending(bytes)
+    }
 
     func unitEnds(isWhole: Bool) {
         defer { packet = nil }

@@ -8,6 +8,8 @@ final class MediaMerge: @unchecked Sendable {  // All state is guarded by `lock`
         var last: UInt32?
         var cameByDatagram = false
         var epoch: UInt16?
+        /// Of the packet that was handed on last: FORMAT may be ahead of its like.
+        var handedEpoch: UInt16?
         /// Since when the next datagram waits for something.
         var held: MediaTimestamp?
     }
@@ -32,7 +34,7 @@ final class MediaMerge: @unchecked Sendable {  // All state is guarded by `lock`
             guard channels.indices.contains(Int(channel)) else { return false }
             let state = channels[Int(channel)]
             var patience: MediaDuration?
-            if state.epoch != header.epoch {
+            if state.epoch != header.epoch, state.handedEpoch != header.epoch {
                 patience = Self.formatPatience
             } else if !state.cameByDatagram, let last = state.last, header.sequence &- last > 1,
                 header.sequence &- last < 1 << 16
@@ -61,6 +63,7 @@ final class MediaMerge: @unchecked Sendable {  // All state is guarded by `lock`
                 return
             }
             channels[Int(channel)].last = sequence
+            channels[Int(channel)].handedEpoch = packet.header.epoch
             channels[Int(channel)].cameByDatagram = isDatagram
             channels[Int(channel)].held = nil
             body(packet)

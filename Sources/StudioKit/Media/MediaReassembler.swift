@@ -27,16 +27,7 @@ final class MediaReassembler {
             if packet == nil { droppedCount += 1 }
         }
         let payload = try prefix.consume(chunk)
-        if let small = packet, small.count <= MediaPacket.keptCapacity,
-            small.count + payload.count > MediaPacket.keptCapacity
-        {
-            // Out of the ordinary: in memory of its own, which goes with it. The pool would keep it in each of its
-            // packets, and there are hundreds.
-            let large = MediaPacket(capacity: 2 * MediaPacket.keptCapacity)
-            large.append(small.bytes)
-            packet = large
-        }
-        packet?.append(payload)
+        packet = packet?.appending(payload)
         guard chunk.endsMessage else { return nil }
         guard let header = prefix.prefix else {
             throw GantryError(.protocolError, "The producer sent a media message without its header.")

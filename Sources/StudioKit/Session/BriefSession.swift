@@ -17,6 +17,7 @@ final class BriefSession: @unchecked Sendable {  // `result` is guarded by `cond
         var configuration = StudioSessionConfiguration()
         configuration.wantsVideo = false
         configuration.wantsAudio = false
+        configuration.wantsData = false
         let last = searches ? nil : device.lastAddress.flatMap { Endpoint(text: $0) }
         let target = last.map { ProducerTarget(endpoint: $0, keyID: device.keyID, name: device.displayedName) }
         session = StudioSession(

@@ -357,7 +357,7 @@ extension StudioConnection {
                 case .audio where session.configuration.wantsAudio && audio == nil:
                     guard let codec = stream.codec, codec == .opus else { continue }
                     try addAudio(stream.channel, codec)
-                case .data where lock.withLock({ machine?.features.contains(.data) }) == true:
+                case .data where session.configuration.wantsData && takesData:
                     data?.open(channel: stream.channel)
                 case .video, .audio, .data: continue
                 }
@@ -439,6 +439,8 @@ extension StudioConnection {
         session.report(new ? .paused : .resumed)
     }
 
+    private var takesData: Bool { lock.withLock { machine?.features.contains(.data) } == true }
+
     private func formatChanged(_ format: Format) {
         let codec =
             switch format.format {
@@ -449,9 +451,10 @@ extension StudioConnection {
         guard assemblers[format.channel]?.codec == codec else { return }
         // Said again after RESUME.
         guard formats.updateValue(format, forKey: format.channel) != format else { return }
-        merge.formatChanged(format.channel, epoch: format.epoch)
         if case .video(let video) = format.format { self.video?.formatChanged(video) }
         for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
+        // Behind the outputs: datagrams of this format are handed on from now on.
+        merge.formatChanged(format.channel, epoch: format.epoch)
         session.report(.format(format.format))
         intake.wakeUp()
     }

@@ -74,7 +74,7 @@ extension EndToEnd {
             configuration.transport = .udp
             let run = try await stage.connect(configuration)
             let error = try await run.end()
-            #expect(error?.code == .cannotConnect)
+            #expect(error?.code == .udpBlocked)
             #expect(error?.message.contains("--transport auto") == true)
             try await stage.stop()
         }

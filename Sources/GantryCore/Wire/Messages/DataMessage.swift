@@ -1,12 +1,15 @@
 /// DATA (10), on a channel of kind data. The one message of this enum that is not made of fields:
 /// `u8 length of label | label, UTF-8 ≤ 32 | bytes`, at most 64 KiB together.
 package struct DataMessage: Hashable, Sendable {
-    package var label: String
-    package var bytes: [UInt8]
+    package let label: String
+    package let bytes: [UInt8]
+    /// Bytes of the payload, label and its length with it, as it is on the wire: both ends count by it.
+    package let payloadSize: Int
 
     package init(label: String, bytes: [UInt8]) {
         self.label = label
         self.bytes = bytes
+        payloadSize = min(1 + label.utf8.count + bytes.count, WireLimits.maximumData)
     }
 
     init(_ payload: [UInt8]) throws(GantryError) {
@@ -19,11 +22,7 @@ package struct DataMessage: Hashable, Sendable {
             String(decoding: payload.dropFirst().prefix(count), as: UTF8.self),
             graphemes: WireLimits.maximumDataLabel, bytes: WireLimits.maximumDataLabel)
         bytes = Array(payload.dropFirst(1 + count))
-    }
-
-    /// Bytes of the payload: label with its length, and the bytes.
-    package var payloadSize: Int {
-        min(1 + label.utf8.count + bytes.count, WireLimits.maximumData)
+        payloadSize = payload.count
     }
 
     func encode() -> [UInt8] {
