@@ -9,11 +9,12 @@ final class ServiceManager: Sendable {
     private let root: ToolRun
     private let processID: String
 
-    /// What a whole machine begins with, and takes minutes here.
+    /// What a whole machine begins with, and takes minutes here; and udevd, of which there is one already.
     private static let masked = [
         "systemd-tmpfiles-setup.service", "systemd-tmpfiles-setup-dev.service", "systemd-timesyncd.service",
         "systemd-update-utmp.service", "alsa-state.service", "alsa-restore.service", "timers.target", "sockets.target",
-        "local-fs.target", "swap.target", "cryptsetup.target",
+        "local-fs.target", "swap.target", "cryptsetup.target", "systemd-udevd.service", "systemd-udevd-control.socket",
+        "systemd-udevd-kernel.socket", "systemd-udev-trigger.service",
     ]
 
     /// Waits until it answers.

@@ -25,6 +25,14 @@ package struct DataMessage: Hashable, Sendable {
         payloadSize = payload.count
     }
 
+    /// What it says; how long the label was before it was made fit for showing does not count.
+    package static func == (a: Self, b: Self) -> Bool { a.label == b.label && a.bytes == b.bytes }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(label)
+        hasher.combine(bytes)
+    }
+
     func encode() -> [UInt8] {
         let label = Array(label.prefix(bytes: WireLimits.maximumDataLabel).utf8)
         return [UInt8(label.count)] + label + bytes.prefix(WireLimits.maximumData - 1 - label.count)
