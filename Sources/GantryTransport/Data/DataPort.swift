@@ -50,8 +50,21 @@ package final class DataPort: @unchecked Sendable {  // All that changes is guar
 
     // MARK: The I/O thread
 
+    /// What the session's state machine has decided about data; the rest is left to others.
+    ///
+    /// - Throws: as `received` and `credited`.
+    package func perform(_ actions: [SessionAction]?) throws(GantryError) {
+        for action in actions ?? [] {
+            switch action {
+            case .data(let message): try received(message)
+            case .dataCredit(let credit): try credited(credit)
+            default: break
+            }
+        }
+    }
+
     /// - Throws: `protocolError` when it is more than may come; `general` when the system gives no thread.
-    package func received(_ message: DataMessage) throws(GantryError) {
+    private func received(_ message: DataMessage) throws(GantryError) {
         let isFirst = try state.withLock { () throws(GantryError) -> Bool in
             guard channel != nil, incoming.pass(payload: message.payloadSize) else {
                 throw GantryError(
@@ -68,7 +81,7 @@ package final class DataPort: @unchecked Sendable {  // All that changes is guar
     }
 
     /// - Throws: `protocolError` for a credit beyond what was sent.
-    package func credited(_ credit: DataCredit) throws(GantryError) {
+    private func credited(_ credit: DataCredit) throws(GantryError) {
         guard state.withLock({ outgoing.credited(credit) }) else {
             throw GantryError(
                 .protocolError, "The other end has taken more data than was sent to it. Update both ends.")

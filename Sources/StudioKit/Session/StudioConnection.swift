@@ -220,18 +220,8 @@ extension StudioConnection {
         }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
             let actions = lock.withLock { machine?.received(message, now: now) }
-            try performData(actions)
+            try data?.perform(actions)
             perform(actions)
-        }
-    }
-
-    private func performData(_ actions: [SessionAction]?) throws(GantryError) {
-        for action in actions ?? [] {
-            switch action {
-            case .data(let message): try data?.received(message)
-            case .dataCredit(let credit): try data?.credited(credit)
-            default: break
-            }
         }
     }
 
