@@ -103,17 +103,7 @@ extension DatagramReceiver {
         var deadline = heardAt == nil ? nextHello : nextReport
         if streams.contains(where: \.receiver.isWaiting) { deadline = now + .milliseconds(1) }
         if let heardAt, now - heardAt > Self.patience { deadline = now + .seconds(1) }
-        var set = (
-            pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0)
-        )
-        let left = max(0, (deadline - MonotonicClock.now()).microseconds)
-        withUnsafeMutablePointer(to: &set) { pointer in
-            pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
-                _ = poll($0, 2, CInt(clamping: (left + 999) / 1000))
-            }
-        }
-        if set.1.revents != 0 { wake.clear() }
+        socket.wait(until: deadline, or: wake)
     }
 
     private func receive(now: MediaTimestamp) {

@@ -209,17 +209,7 @@ extension DatagramSender {
         if let probe { deadline = min(deadline, probe.nextTime) }
         if let tellAt { deadline = min(deadline, tellAt) }
         if streams.contains(where: \.hasMore), let next = pacer.nextTime { deadline = min(deadline, next) }
-        var set = (
-            pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0)
-        )
-        let left = max(0, (deadline - MonotonicClock.now()).microseconds)
-        withUnsafeMutablePointer(to: &set) { pointer in
-            pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
-                _ = poll($0, 2, CInt(clamping: (left + 999) / 1000))
-            }
-        }
-        if set.1.revents != 0 { wake.clear() }
+        socket.wait(until: deadline, or: wake)
     }
 
     private func receive(now: MediaTimestamp) {

@@ -44,4 +44,19 @@ final class DatagramSocket: Sendable {
             throw GantryError(.cannotConnect, "The other end cannot be reached by UDP.", cause: error.description)
         }
     }
+
+    /// Waits until something has come, `wake` is signalled (and cleared) or `deadline` has passed.
+    func wait(until deadline: MediaTimestamp, or wake: EventDescriptor) {
+        var set = (
+            pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0)
+        )
+        let left = max(0, (deadline - MonotonicClock.now()).microseconds)
+        withUnsafeMutablePointer(to: &set) { pointer in
+            pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
+                _ = poll($0, 2, CInt(clamping: (left + 999) / 1000))
+            }
+        }
+        if set.1.revents != 0 { wake.clear() }
+    }
 }
