@@ -72,7 +72,9 @@ struct ScreenSourceTests {
         let spacing = zip(stamps.dropFirst(), stamps).map { $0 - $1 }.sorted()
         // Half of them are exact on a machine that is not loaded; none come in a burst.
         #expect(39_000...60_000 ~= spacing[spacing.count / 2], "\(spacing)")
-        #expect(stamps[49] - stamps[0] >= 49 * 40_000 - 5000, "faster than asked for")
+        // A stamp is of before the reading: the first may be late by as long as the machine had other things to do, and the
+        // next ones are as they should be.
+        #expect(stamps[49] - stamps[0] >= 48 * 40_000, "faster than asked for")
         // Stamps are of before the reading, and the picture is there soon after.
         let delays = sink.video.map { ($0.arrival - $0.capture).microseconds }.sorted()
         #expect(delays[0] >= 0)
