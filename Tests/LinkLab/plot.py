@@ -19,8 +19,8 @@ KINDS = [
 
 
 class Canvas:
-    def __init__(self):
-        self.parts = []
+    def __init__(self, height=HEIGHT):
+        self.parts, self.height = [], height
 
     def line(self, x1, y1, x2, y2, color=GRID, width=1.0, dash=""):
         dashes = f' stroke-dasharray="{dash}"' if dash else ""
@@ -47,7 +47,7 @@ class Canvas:
 
     def svg(self):
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{self.height}" viewBox="0 0 {WIDTH} {self.height}" '
             'font-family="DejaVu Sans, Helvetica, Arial, sans-serif">\n<rect width="100%" height="100%" fill="white"/>\n'
             + "\n".join(self.parts) + "\n</svg>\n")
 

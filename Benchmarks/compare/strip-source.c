@@ -1,0 +1,65 @@
+// strip-source WIDTH HEIGHT RATE COUNT CLIP.yuv raw|y4m
+//
+// A live camera on standard output: pictures of the clip (I420) in real time, each with a time strip that says when it was
+// "captured", which is its tick. Like a camera it drops what nobody took in time: a tick that passes while the pipe is still
+// full makes no picture. When done, one line of JSON on standard error: {"sent":N,"dropped":N}.
+#define _GNU_SOURCE
+#include "time-strip.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int put(const void *bytes, size_t count) {
+    for (size_t done = 0; done < count;) {
+        ssize_t written = write(1, (const uint8_t *)bytes + done, count - done);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return 0;
+        done += (size_t)written;
+    }
+    return 1;
+}
+
+int main(int count, char **words) {
+    if (count != 7) return fprintf(stderr, "usage: strip-source WIDTH HEIGHT RATE COUNT CLIP.yuv raw|y4m\n"), 2;
+    int width = atoi(words[1]), height = atoi(words[2]), rate = atoi(words[3]);
+    long frames = atol(words[4]);
+    int with_header = !strcmp(words[6], "y4m");
+    if (width < strip_width || height < strip_height || rate < 1) return fprintf(stderr, "too small\n"), 2;
+    size_t size = (size_t)width * height * 3 / 2;
+    int file = open(words[5], O_RDONLY);
+    struct stat facts;
+    if (file < 0 || fstat(file, &facts) || facts.st_size < (off_t)size) return perror(words[5]), 1;
+    long clip_count = facts.st_size / (long)size;
+    uint8_t *clip = mmap(0, (size_t)facts.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0), *picture = malloc(size);
+    if (clip == MAP_FAILED || !picture) return perror(words[5]), 1;
+    fcntl(1, F_SETPIPE_SZ, 1 << 20);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_TIMERSLACK, 1);
+    char header[128];
+    int length = sprintf(header, "YUV4MPEG2 W%d H%d F%d:1 Ip A1:1 C420jpeg\n", width, height, rate);
+    if (with_header && !put(header, (size_t)length)) return 1;
+
+    uint64_t begin = now_us();
+    long sent = 0, dropped = 0;
+    for (long number = 0; number < frames; number++) {
+        uint64_t due = begin + (uint64_t)number * 1000000 / (uint64_t)rate;
+        memcpy(picture, clip + (size_t)clip_index((uint32_t)number, clip_count) * size, size);
+        if (now_us() > due + 1000000 / (uint64_t)rate) {
+            dropped++;
+            continue;
+        }
+        struct timespec tick = {(time_t)(due / 1000000), (long)(due % 1000000 * 1000)};
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, 0)) {}
+        strip_draw(picture, width, (uint32_t)number, now_us());
+        if ((with_header && !put("FRAME\n", 6)) || !put(picture, size)) break;
+        sent++;
+    }
+    fprintf(stderr, "{\"sent\":%ld,\"dropped\":%ld}\n", sent, dropped);
+    return 0;
+}
