@@ -34,6 +34,7 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     // Encoding thread only.
     private var encoder: H264Encoder?
     private var quality: VideoQuality
+    private var entropy = EntropyChoice()
     private var scaled: ReusePool<Picture>?
     private var coded: CodedStream?
     /// What the encoder was last told.
@@ -243,14 +244,21 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private func preparedEncoder(for picture: Picture) throws(GantryError) -> H264Encoder {
         let width = picture.width & ~1
         let height = picture.height & ~1
+        let density = Double(quality.bitrate) / (Double(width * height) * quality.step.frameRate.framesPerSecond)
         if let encoder, let format = lock.withLock({ format }), format.0.width == width, format.0.height == height,
             format.0.color == picture.color
         {
-            try apply(to: encoder)
-            return encoder
+            entropy.update(bitsPerPixel: density, now: picture.captureTime)
+            if entropy.coding == encoder.configuration.entropyCoding {
+                try apply(to: encoder)
+                return encoder
+            }
+        } else {
+            entropy.begin(bitsPerPixel: density)
         }
         let configuration = H264EncoderConfiguration(
-            width: width, height: height, frameRate: quality.frameRate, bitrate: quality.bitrate, color: picture.color)
+            width: width, height: height, frameRate: quality.frameRate, bitrate: quality.bitrate, color: picture.color,
+            entropyCoding: entropy.coding)
         let encoder = try H264Encoder(configuration: configuration)
         self.encoder = encoder
         applied = (quality.bitrate, quality.frameRate)

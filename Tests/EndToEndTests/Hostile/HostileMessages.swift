@@ -143,7 +143,7 @@ struct CodedMedia {
     static func pictures(width: Int, height: Int, count: Int, rate: FrameRate = .fps30) throws -> [AccessUnit] {
         let encoder = try H264Encoder(
             configuration: H264EncoderConfiguration(
-                width: width, height: height, frameRate: rate, color: .bt709, preset: .ultrafast))
+                width: width, height: height, frameRate: rate, color: .bt709))
         guard let picture = Picture(format: .i420, width: width, height: height) else { return [] }
         let packet = MediaPacket()
         return try (0..<count).map { index in

@@ -61,6 +61,28 @@ import Testing
         #expect(info["nb_read_frames"] == "30")
     }
 
+    /// ffmpeg reads the headers.
+    @Test(arguments: [H264EncoderConfiguration.EntropyCoding.cavlc, .cabac])
+    func theStreamSaysHowItsBitsArePacked(_ coding: H264EncoderConfiguration.EntropyCoding) async throws {
+        var configuration = Self.configuration()
+        configuration.entropyCoding = coding
+        let encoder = try H264Encoder(configuration: configuration)
+        let folder = try TestFolder()
+        let packet = MediaPacket()
+        var stream = Data()
+        for picture in try await Self.pattern(320, 180, count: 3) {
+            try encoder.encode(picture, forceKey: false, into: packet)
+            stream.append(contentsOf: packet.bytes)
+        }
+        try stream.write(to: URL(fileURLWithPath: folder.file("a.h264")))
+        let result = try await Oracle.run([
+            "ffmpeg", "-i", folder.file("a.h264"), "-c", "copy", "-bsf:v", "trace_headers", "-f", "null", "-",
+        ])
+        let line = try #require(
+            (result.text + result.errors).split(separator: "\n").first { $0.contains("entropy_coding_mode_flag") })
+        #expect(line.hasSuffix(coding == .cabac ? "1 = 1" : "0 = 0"), "\(line)")
+    }
+
     @Test func keyFramesComeOnRequestWithParameterSetsInFront() async throws {
         let encoder = try H264Encoder(configuration: Self.configuration())
         #expect(encoder.parameterSets.starts(with: [0, 0, 0, 1, 0x67]))
