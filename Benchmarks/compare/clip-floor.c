@@ -1,6 +1,7 @@
 // clip-floor WIDTH HEIGHT RATE COUNT WARM BITRATE PRESET CLIP.yuv
 //
-// The floor: bare x264 and libavcodec in one thread of calls, no network and no pipe, on the same pictures at the same pace.
+// The floor: bare x264 and libavcodec in one thread of calls, no network and no pipe, on the same pictures at the same pace,
+// with the settings of the peers.
 // One line of JSON on standard output: encode and decode together, in ms.
 #include "CFloor.h"
 #include "time-strip.h"
@@ -27,7 +28,7 @@ int main(int count, char **words) {
     if (file < 0 || fstat(file, &facts) || facts.st_size < (off_t)size || frames <= warm) return perror(words[8]), 1;
     uint8_t *clip = mmap(0, (size_t)facts.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0), *picture = malloc(size);
     double *times = malloc((size_t)frames * sizeof *times);
-    floor_settings settings = {width, height, rate, bitrate, 2, 2, 2, words[7], 1.5};
+    floor_settings settings = {width, height, rate, bitrate, 2, 2, 2, 1, words[7], 1.5};
     floor_codecs *codecs = floor_open(&settings);
     if (clip == MAP_FAILED || !picture || !times || !codecs) return fprintf(stderr, "the codecs cannot be opened\n"), 1;
     uint64_t begin = now_us();

@@ -48,9 +48,10 @@ static x264_t *open_encoder(const floor_settings *s) {
     p.i_scenecut_threshold = 0;
     p.b_repeat_headers = 1;
     p.b_annexb = 1;
+    p.b_cabac = s->cabac;
     p.rc.i_rc_method = X264_RC_ABR;
-    p.rc.i_bitrate = s->bitrate / 1000;
-    p.rc.i_vbv_max_bitrate = s->bitrate / 1000;
+    p.rc.i_bitrate = (int)(s->bitrate / 1000.0 * 1.1);
+    p.rc.i_vbv_max_bitrate = p.rc.i_bitrate;
     p.rc.i_vbv_buffer_size = (int)ceil(s->bitrate / 1000.0 / s->fps * s->vbv_frames);
     p.rc.f_vbv_buffer_init = 1;
     p.rc.f_rate_tolerance = 10;

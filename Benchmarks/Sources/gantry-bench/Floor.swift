@@ -13,7 +13,7 @@ final class Floor {
         let codecs = "superfast".withCString { preset in
             var settings = floor_settings(
                 width: Int32(picture.width), height: Int32(picture.height), fps: 30, bitrate: 6_000_000,
-                threads: threads, slices: threads, decoder_threads: threads, preset: preset,
+                threads: threads, slices: threads, decoder_threads: threads, cabac: 0, preset: preset,
                 vbv_frames: threads > 1 ? 1.5 : 1)
             return floor_open(&settings)
         }

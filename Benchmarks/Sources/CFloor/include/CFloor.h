@@ -5,6 +5,8 @@
 /// The settings that the bare codecs share with the product.
 typedef struct {
     int width, height, fps, bitrate, threads, slices, decoder_threads;
+    /// Otherwise CAVLC.
+    int cabac;
     const char *preset;
     double vbv_frames;
 } floor_settings;
