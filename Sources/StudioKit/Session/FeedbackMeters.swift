@@ -17,11 +17,11 @@ final class FeedbackMeters: @unchecked Sendable {  // What varies is guarded by 
         }
     }
 
-    /// A packet is complete.
-    func add(_ packet: MediaPacket, channel: UInt16) {
+    /// The last byte of a packet came.
+    func add(_ header: MediaHeader, arrived: MediaTimestamp, channel: UInt16) {
         lock.withLock {
             guard let index = meters.firstIndex(where: { $0.channel == channel }) else { return }
-            meters[index].add(packet.header, arrived: packet.arrivalTime)
+            meters[index].add(header, arrived: arrived)
         }
     }
 

@@ -43,7 +43,7 @@ final class MediaReception: @unchecked Sendable {  // The I/O thread; `intake`, 
     func receive(_ chunk: FrameChunk, deliver: (MediaPacket) -> Void) throws(GantryError) {
         meters.add(bytes: chunk.payload.count, channel: chunk.channel)
         guard let packet = try assemblers[chunk.channel]?.consume(chunk) else { return }
-        meters.add(packet, channel: chunk.channel)
+        meters.add(packet.header, arrived: packet.arrivalTime, channel: chunk.channel)
         merge.pass(packet, channel: chunk.channel, isDatagram: false, deliver)
     }
 
@@ -62,12 +62,7 @@ final class MediaReception: @unchecked Sendable {  // The I/O thread; `intake`, 
                 channel: channel, isVideo: assembler.codec.isVideo,
                 sink: DatagramAssembler(
                     channel: channel, codec: assembler.codec, pool: pool(assembler.codec), merge: merge,
-                    deliver: { [meters] packet in
-                        meters.add(bytes: packet.count, channel: channel)
-                        meters.add(packet, channel: channel)
-                        deliver(packet)
-                    },
-                    needsKeyFrame: needsKeyFrame))
+                    meters: meters, deliver: deliver, needsKeyFrame: needsKeyFrame))
         }
         return intake.answer(
             offer, sessionID: sessionID, exporter: exporter, path: path, streams: streams,

@@ -14,6 +14,8 @@ final class UnitCollector: StreamSink, @unchecked Sendable {  // `current`: the 
     let losses = Watched(0)
     private var current = Unit()
 
+    func mediaArrived(bytes: Int) {}
+    func unitArrived(_ header: MediaHeader, now: MediaTimestamp) {}
     func unitBegins(_ header: MediaHeader, now: MediaTimestamp) -> Bool {
         current = Unit(header: header)
         return true
