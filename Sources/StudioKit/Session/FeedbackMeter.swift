@@ -30,7 +30,7 @@ struct FeedbackMeter {
     /// Nil when there is nothing to tell.
     ///
     /// - Parameters:
-    ///   - offset: the producer's clock minus ours; nil before it is known.
+    ///   - offset: the producer's clock minus ours, always the same; nil before it is known.
     ///   - dropped: packets that were thrown away here.
     mutating func report(offset: MediaDuration?, dropped: Int, now: MediaTimestamp) -> Feedback? {
         guard let newest, isNew || now - lastReport >= Self.longestInterval else { return nil }
