@@ -19,6 +19,8 @@ package struct LinkAdaptation: Sendable {
     private var roundTrips = WindowedMinimum()
     private var lastFeedback: MediaTimestamp?
     private var lastUpdate: MediaTimestamp?
+    /// Of each channel: it may come twice, by UDP and later over the connection.
+    private var newest: (picture: Feedback?, sound: Feedback?)
     private var lost: UInt32 = 0
     private var counted: Counted?
     private var isHeldUp = false
@@ -67,6 +69,7 @@ package struct LinkAdaptation: Sendable {
         _ feedback: Feedback, isVideo: Bool, measure: LinkMeasure?, now: MediaTimestamp
     ) -> VideoState.State? {
         lastFeedback = now
+        guard isNews(feedback, isVideo: isVideo) else { return nil }
         let delay = isVideo ? picture.delay(feedback, now: now) : sound.delay(feedback, now: now)
         // While there is no picture, sound tells whether there could be one.
         guard isVideo != !isVideoOn else { return nil }
@@ -77,6 +80,13 @@ package struct LinkAdaptation: Sendable {
         return update(
             delay: delay, isStrained: total != lost, delivered: measure?.confirmed ?? feedback.bytes, counted, measure,
             now)
+    }
+
+    private mutating func isNews(_ feedback: Feedback, isVideo: Bool) -> Bool {
+        let known = isVideo ? newest.picture : newest.sound
+        if let known, feedback == known || feedback.bytes < known.bytes { return false }
+        if isVideo { newest.picture = feedback } else { newest.sound = feedback }
+        return true
     }
 
     /// No FEEDBACK came for a while.

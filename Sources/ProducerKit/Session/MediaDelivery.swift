@@ -4,7 +4,7 @@ import GantryTransport
 
 /// The way of media to one studio: over its connection or over UDP beside it, and how much of it the link takes.
 ///
-/// FEEDBACK and the time come on the connection's I/O thread, packets on the encoding threads.
+/// The time comes on the connection's I/O thread, FEEDBACK there or on "producer-udp", packets on the encoding threads.
 final class MediaDelivery: @unchecked Sendable {  // `adaptation`, `route` and `hasSound` are guarded by `lock`.
     private let carrier: SecureCarrier
     private let lock = Lock()
@@ -27,6 +27,9 @@ final class MediaDelivery: @unchecked Sendable {  // `adaptation`, `route` and `
     ) -> (ready: PercentileWindow.Percentiles, queue: PercentileWindow.Percentiles) {
         (times.lastSecond(now: now), carrier.queueTimes(now: now))
     }
+
+    /// When the studio was heard last by UDP.
+    var datagramHeardAt: MediaTimestamp? { openRoute?.heardAt }
 
     /// Before a goodbye: lets go out what waits.
     func drain() { openRoute?.drain() }
@@ -51,7 +54,8 @@ final class MediaDelivery: @unchecked Sendable {  // `adaptation`, `route` and `
     func routeDeadline(now: MediaTimestamp) -> MediaTimestamp? { openRoute?.deadline(now: now) }
     func close() { openRoute?.close() }
 
-    /// The studio tells how a channel comes. Forty times a second: nothing is allocated. What it is to be told of the picture.
+    /// The studio tells how a channel comes, over the connection or by UDP ("producer-udp"). Forty times a second: nothing is allocated.
+    /// What it is to be told of the picture.
     func received(_ feedback: Feedback, now: MediaTimestamp) -> VideoState.State? {
         guard feedback.channel == Channels.video || feedback.channel == Channels.audio else { return nil }
         let measure = linkMeasure

@@ -158,7 +158,12 @@ extension ProducerConnection {
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         performAnswer()
-        perform(lock.withLock { machine?.timeAdvanced(now: now) })
+        let datagram = media.datagramHeardAt
+        perform(
+            lock.withLock {
+                if let datagram { machine?.datagramReceived(at: datagram) }
+                return machine?.timeAdvanced(now: now)
+            })
         guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
         let routeDeadline = media.routeDeadline(now: now)
         let (state, nextMeasure) = media.measureLink(now: now)
@@ -385,6 +390,10 @@ extension ProducerConnection {
             offer: { [weak self] offer in self?.offer(offer) }, wakeUp: { [carrier] in carrier.wakeUp() },
             needsKeyFrame: { [weak self] in
                 if let self { server.requestKeyFrame(for: self) }
+            },
+            // From the keys of this very session: nothing but the studio can have sent it.
+            feedback: { [weak self] feedback in
+                if let self { tell(media.received(feedback, now: MonotonicClock.now())) }
             },
             sample: { [weak carrier] in carrier?.lossSample })
         media.take(route)

@@ -217,7 +217,12 @@ extension StudioConnection {
     func carrierBroken(_ error: GantryError) { perform(lock.withLock { machine?.failed(error) }) }
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
-        perform(lock.withLock { machine?.timeAdvanced(now: now) })
+        let datagram = media.datagramHeardAt
+        perform(
+            lock.withLock {
+                if let datagram { machine?.datagramReceived(at: datagram) }
+                return machine?.timeAdvanced(now: now)
+            })
         if let limit = datagramLimit, now >= limit { insistOnDatagrams() }
         requestRegularKeyFrame(now)
         let deadline = lock.withLock { machine?.nextDeadline }

@@ -100,7 +100,8 @@ import Testing
         var index = 0
         while adaptation.bitrate > 250_000, index < 400 {
             adaptation.heldUp()
-            let measure = LinkMeasure(confirmed: UInt64(index) * 2500, unconfirmed: 50_000, roundTrip: .milliseconds(120))
+            let measure = LinkMeasure(
+                confirmed: UInt64(index) * 2500, unconfirmed: 50_000, roundTrip: .milliseconds(120))
             _ = adaptation.received(
                 feedback(UInt32(index), delay: 60_000), isVideo: true, measure: measure, now: at(Int64(index) * 50))
             index += 1
@@ -115,6 +116,25 @@ import Testing
         }
         // 0.3 s, and 1.6 s to have thirty times as much.
         #expect(index - changed < 50)
+    }
+
+    /// FEEDBACK comes by UDP and again, later, over a connection that stands still now and then.
+    @Test func feedbackThatComesTwiceCountsOnce() {
+        var once = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        var twice = once
+        var late: [Feedback] = []
+        for index in 0..<200 {
+            var told = feedback(UInt32(index), delay: index % 50 < 25 ? 10_000 : 10_000 + Int32(index % 50) * 3000)
+            told.bytes = UInt64(index) * 20_000
+            _ = once.received(told, isVideo: true, measure: nil, now: at(Int64(index) * 50))
+            _ = twice.received(told, isVideo: true, measure: nil, now: at(Int64(index) * 50))
+            late.append(told)
+            guard index % 7 == 6 else { continue }
+            for old in late { _ = twice.received(old, isVideo: true, measure: nil, now: at(Int64(index) * 50 + 20)) }
+            late = []
+        }
+        #expect(once.bitrate < 6_000_000)
+        #expect(twice.bitrate == once.bitrate)
     }
 
     /// Where there is no sound, a poor picture is better than nothing.

@@ -110,7 +110,7 @@ final class VirtualStream: StreamSink {
                     now: now)
             }
             lastReport = report
-        case .hello, .probed, .sent: break
+        case .hello, .probed, .sent, .feedback: break
         }
     }
 

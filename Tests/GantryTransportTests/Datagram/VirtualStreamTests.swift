@@ -74,7 +74,7 @@ import Testing
                 lowest.whole = min(lowest.whole, tell(&whole, last, delay))
             }
         }
-        print("lowest bitrate by arrival \(lowest.arrived), by whole units \(lowest.whole); \(stream.onTheWay.count) told")
+        print("lowest bitrate by arrival and by whole units \(lowest), \(stream.onTheWay.count) told")
         #expect(lowest.arrived == 6_000_000)
         // The time of repair is there, and would be taken for a queue.
         #expect(lowest.whole < 4_000_000)
