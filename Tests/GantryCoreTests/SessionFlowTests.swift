@@ -170,6 +170,27 @@ private func runningStudio() -> StudioSessionStateMachine {
         #expect(studio.timeAdvanced(now: start + .seconds(2)).ends.first?.error?.code == .peerLost)
     }
 
+    /// A connection that stands still ends no session whose media goes on by UDP, but not for ever: goodbyes and formats need it.
+    @Test func datagramsAreASignOfLife() {
+        var producer = running()
+        var studio = runningStudio()
+        for ms in stride(from: Int64(50), through: 9950, by: 50) {
+            let now = start + .milliseconds(ms)
+            producer.datagramReceived(at: now)
+            studio.datagramReceived(at: now)
+            #expect(producer.timeAdvanced(now: now).ends.isEmpty)
+            #expect(studio.timeAdvanced(now: now).ends.isEmpty)
+        }
+        #expect(producer.timeAdvanced(now: start + .seconds(10)).ends.first?.error?.code == .peerLost)
+        #expect(studio.timeAdvanced(now: start + .seconds(10)).ends.first?.error?.code == .peerLost)
+        // Both silent: two seconds after the last of either.
+        var other = running()
+        other.datagramReceived(at: start + .milliseconds(1500))
+        other.bytesReceived(now: start + .milliseconds(700))
+        #expect(other.timeAdvanced(now: start + .milliseconds(3499)).ends.isEmpty)
+        #expect(other.timeAdvanced(now: start + .milliseconds(3500)).ends.first?.error?.code == .peerLost)
+    }
+
     @Test func keyFramesAreMergedAtBothEnds() {
         let request = Keyframe(channel: 1, reason: .loss)
         var producer = running()

@@ -10,10 +10,15 @@ extension LabTests {
         private static func drop(_ lab: Lab, _ host: Int, part: Int = 100) async throws {
             let rule = part == 100 ? "drop" : "numgen random mod 100 < \(part) drop"
             let what = part == 100 ? "udp dport != 5353" : "meta l4proto { tcp, udp }"
+            try await drop(lab, host, "\(what) \(rule)")
+        }
+
+        /// - Parameter rule: for what comes to a host.
+        private static func drop(_ lab: Lab, _ host: Int, _ rule: String) async throws {
             let path = lab.folder(host) + "/drop.nft"
             let text = """
                 table inet loss {
-                    chain in { type filter hook input priority 0; \(what) \(rule); }
+                    chain in { type filter hook input priority 0; \(rule); }
                 }
                 """
             try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -76,6 +81,30 @@ extension LabTests {
                 let udp = try #require(summary["udp"] as? [String: Any])
                 #expect(udp["units"] as? Int ?? 0 > 100)
                 #expect(summary["framesLost"] as? Int == 0)
+            }
+        }
+
+        /// No TCP passes for four seconds, twice as long as silence may last: media goes on by UDP, and the session with it.
+        @Test func aConnectionThatStandsStillEndsNoSession() async throws {
+            try await Lab.with(hosts: 2, mdns: [1, 2]) { lab in
+                let (camera, desk) = (LabTool.producer(lab, 1), LabTool.studio(lab, 2))
+                let running = try await camera.send()
+                try await pair(camera, desk)
+                let receiving = try await desk.receive([
+                    "Camera", "--stats", "--transport", "udp", "--duration", "10s",
+                ])
+                try await receiving.event("statistics", times: 2)
+                for host in [1, 2] { try await Self.drop(lab, host, "meta l4proto tcp drop") }
+                let before = receiving.state.value.count("statistics")
+                try await receiving.event("statistics", times: before + 4)
+                for host in [1, 2] { _ = try await lab.run(host, ["nft", "delete", "table", "inet", "loss"]) }
+                let end = try await receiving.end()
+                #expect(end.status == 0, "\(end.errorText)")
+                #expect(end.count("connected") == 1 && end.count("disconnected") == 0)
+                let summary = try #require(end.event("summary"))
+                #expect(summary["framesLost"] as? Int == 0)
+                #expect(summary["framesReceived"] as? Int ?? 0 > 280, "\(summary)")
+                try await running.stop()
             }
         }
 

@@ -91,6 +91,11 @@ def stage(number, p50, p95):
     return u8(number) + u32(p50, p95)
 
 
+def feedback():
+    return (tlv(1, u16(1)) + tlv(2, u32(900)) + tlv(3, i64(30000000)) + tlv(4, i32(-1500)) + tlv(5, u32(250))
+            + tlv(6, u64(22500000)) + tlv(7, u32(1)) + tlv(8, u32(2)))
+
+
 def messages():
     token = bytes(range(16))
     video = stream(1, 1, 1, 3, 1000000, "Clip")
@@ -119,8 +124,7 @@ def messages():
         ("prefer nothing", 0x07, b""),
         ("pause", 0x08, tlv(1, u16(0b110)) + tlv(2, u8(1))),
         ("resume", 0x09, tlv(1, u16(0b010)) + tlv(2, u8(2))),
-        ("feedback", 0x0A, tlv(1, u16(1)) + tlv(2, u32(900)) + tlv(3, i64(30000000)) + tlv(4, i32(-1500))
-         + tlv(5, u32(250)) + tlv(6, u64(22500000)) + tlv(7, u32(1)) + tlv(8, u32(2))),
+        ("feedback", 0x0A, feedback()),
         ("rate", 0x0B, tlv(1, u32(4000000)) + tlv(2, u32(20, 1)) + tlv(3, u8(2))),
         ("stats", 0x0C, tlv(1, u64(300)) + tlv(2, u64(0)) + tlv(3, u64(2)) + tlv(4, u64(7500000)) + tlv(5, u64(0))
          + tlv(6, u64(1000)) + tlv(7, u64(0)) + tlv(8, u64(0)) + tlv(9, stage(1, 3100, 4400))
@@ -323,6 +327,7 @@ def datagram():
         ("hello", u8(0x80) + u8(204) + u16(2) + u32(10) + name),
         ("probed", u8(0x81) + u8(204) + u16(4) + u32(10) + name + u32(5) + u16(1472, 0)),
         ("sent", u8(0x82) + u8(204) + u16(4) + u32(9) + name + u32(1, 70000)),
+        ("feedback", u8(0x83) + u8(204) + u16(20) + u32(10) + name + u16(70) + feedback()),
         ("report", u8(0x81) + u8(201) + u16(7) + u32(10) + u32(1) + u32(3 << 24 | 20) + u32(70001, 45, 0, 0)),
         ("request", u8(0x81) + u8(205) + u16(4) + u32(10) + u32(1) + u16(100, 0b101) + u16(200, 0)),
     ]

@@ -19,8 +19,19 @@ package struct LinkAdaptation: Sendable {
     private var roundTrips = WindowedMinimum()
     private var lastFeedback: MediaTimestamp?
     private var lastUpdate: MediaTimestamp?
+    /// Of each channel: it may come twice, by UDP and later over the connection.
+    private var newest: (picture: Feedback?, sound: Feedback?)
     private var lost: UInt32 = 0
+    private var counted: Counted?
     private var isHeldUp = false
+
+    /// What the bytes that have reached the other end are bytes of.
+    private enum Counted {
+        /// All of the connection, sound too.
+        case connection
+        /// Those of one channel, where it goes over UDP.
+        case picture, sound
+    }
 
     /// - Parameters:
     ///   - maximum: bits a second of video that are wanted.
@@ -58,14 +69,24 @@ package struct LinkAdaptation: Sendable {
         _ feedback: Feedback, isVideo: Bool, measure: LinkMeasure?, now: MediaTimestamp
     ) -> VideoState.State? {
         lastFeedback = now
+        guard isNews(feedback, isVideo: isVideo) else { return nil }
         let delay = isVideo ? picture.delay(feedback, now: now) : sound.delay(feedback, now: now)
         // While there is no picture, sound tells whether there could be one.
         guard isVideo != !isVideoOn else { return nil }
         // Counts of the peer: they may be anything.
         let total = feedback.late &+ feedback.dropped
         defer { lost = total }
+        let counted = measure == nil ? isVideo ? Counted.picture : .sound : .connection
         return update(
-            delay: delay, isStrained: total != lost, delivered: measure?.confirmed ?? feedback.bytes, measure, now)
+            delay: delay, isStrained: total != lost, delivered: measure?.confirmed ?? feedback.bytes, counted, measure,
+            now)
+    }
+
+    private mutating func isNews(_ feedback: Feedback, isVideo: Bool) -> Bool {
+        let known = isVideo ? newest.picture : newest.sound
+        if let known, feedback == known || feedback.bytes < known.bytes { return false }
+        if isVideo { newest.picture = feedback } else { newest.sound = feedback }
+        return true
     }
 
     /// No FEEDBACK came for a while.
@@ -76,17 +97,22 @@ package struct LinkAdaptation: Sendable {
             lastUpdate = now
             return nil
         }
-        return update(delay: nil, isStrained: false, delivered: measure.confirmed, measure, now)
+        return update(delay: nil, isStrained: false, delivered: measure.confirmed, .connection, measure, now)
     }
 
     private mutating func update(
-        delay: MediaDuration?, isStrained: Bool, delivered: UInt64, _ measure: LinkMeasure?, _ now: MediaTimestamp
+        delay: MediaDuration?, isStrained: Bool, delivered: UInt64, _ counted: Counted, _ measure: LinkMeasure?,
+        _ now: MediaTimestamp
     ) -> VideoState.State? {
         lastUpdate = now
+        if counted != self.counted {
+            if self.counted == .connection { controller.wayChanged() } else { controller.countChanged() }
+        }
+        self.counted = counted
         if let roundTrip = measure?.roundTrip { _ = roundTrips.add(roundTrip.microseconds, now: now) }
         let report = RateController.Report(
-            queueDelay: delay, delivered: delivered, isHeldUp: isHeldUp, isStrained: isStrained,
-            isIdle: measure.map { $0.unconfirmed <= crumbs } ?? false)
+            queueDelay: delay, delivered: delivered, isPictureAlone: counted == .picture, isHeldUp: isHeldUp,
+            isStrained: isStrained, isIdle: measure.map { $0.unconfirmed <= crumbs } ?? false)
         isHeldUp = false
         defer { if !isVideoOn { controller.limit(to: VideoFallback.firstRate) } }
         if controller.update(report, now: now) {

@@ -33,6 +33,8 @@ package struct RateController: Sendable {
         package var queueDelay: MediaDuration?
         /// Bytes that have reached the other end since the beginning.
         package var delivered: UInt64
+        /// Sound is not in `delivered`.
+        package var isPictureAlone: Bool
         /// Pictures were left out since the last report because too much waits to be sent.
         package var isHeldUp: Bool
         /// The other end has thrown packets away since the last report: it must not be given more.
@@ -41,9 +43,10 @@ package struct RateController: Sendable {
         package var isIdle: Bool
 
         package init(
-            queueDelay: MediaDuration?, delivered: UInt64, isHeldUp: Bool = false, isStrained: Bool = false,
-            isIdle: Bool = false
+            queueDelay: MediaDuration?, delivered: UInt64, isPictureAlone: Bool = false, isHeldUp: Bool = false,
+            isStrained: Bool = false, isIdle: Bool = false
         ) {
+            self.isPictureAlone = isPictureAlone
             self.queueDelay = queueDelay
             self.delivered = delivered
             self.isHeldUp = isHeldUp
@@ -64,6 +67,9 @@ package struct RateController: Sendable {
     private static let slowGrowth = 0.04
     private static let acceleration = 0.012
     private static let fastGrowth = 0.4
+    /// While a new way is tried out: doubles in a third of a second.
+    private static let trialGrowth = 2.1
+    private static let trialCalmTime = MediaDuration.milliseconds(300)
 
     package private(set) var configuration: Configuration
     /// Bits a second that the encoder should make.
@@ -80,6 +86,7 @@ package struct RateController: Sendable {
     /// What the link took when it was full the last time, less what sound takes.
     private var full: (rate: Double, time: MediaTimestamp)?
     private var episode = CongestionEpisode()
+    private var isTrying = false
 
     package init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -92,6 +99,18 @@ package struct RateController: Sendable {
         configuration = Configuration(
             maximum: maximum, minimum: configuration.minimum, reserved: configuration.reserved)
         target = wasFull ? Double(configuration.maximum) : min(target, Double(configuration.maximum))
+    }
+
+    /// `delivered` counts something else from now on.
+    package mutating func countChanged() { rate = DeliveredRate() }
+
+    /// Packets take another way from now on, on which a loss costs nothing: what was learnt of the old one says little of it. Until
+    /// the first sign of a queue the rate is tried out as TCP does at its beginning.
+    package mutating func wayChanged() {
+        countChanged()
+        full = nil
+        calmSince = nil
+        isTrying = true
     }
 
     /// True when what looks like a queue has been there all the time though the rate was cut: it is the way itself
@@ -117,14 +136,14 @@ package struct RateController: Sendable {
         }
         if isLate || report.isHeldUp {
             calmSince = nil
-            if !report.isIdle { cut(now: now) }
+            if !report.isIdle { cut(reserved: report.isPictureAlone ? 0 : configuration.reserved, now: now) }
         } else if let lastFeedback, now - lastFeedback <= Self.feedbackAge,
             min(lastDelay, delayBefore) < calmLimit(now),
             !report.isStrained
         {
             let since = calmSince ?? now
             calmSince = since
-            if now - since >= Self.calmTime { grow(elapsed, now: now) }
+            if now - since >= (isTrying ? Self.trialCalmTime : Self.calmTime) { grow(elapsed, now: now) }
         } else {
             calmSince = nil
         }
@@ -142,14 +161,15 @@ package struct RateController: Sendable {
     /// Not more than that: where nothing is sent, nothing is learnt of the link.
     package mutating func limit(to rate: Int) { target = min(target, Double(max(rate, configuration.minimum))) }
 
-    private mutating func cut(now: MediaTimestamp) {
+    private mutating func cut(reserved: Int, now: MediaTimestamp) {
         guard now >= nextCut else { return }
         nextCut = now + Self.cutInterval
+        isTrying = false
         episode.cut()
         // Over a short span: what came before the link became slow must not count. With few packets it takes longer to tell.
         let span = MediaDuration.milliseconds(target < 1_500_000 ? 290 : 90)
         guard let delivered = rate.rate(over: span) ?? rate.rate(over: .milliseconds(40)) else { return }
-        let available = Double(delivered) - Double(configuration.reserved)
+        let available = Double(delivered) - Double(reserved)
         // A link that stands still is none that is slow: nothing is encoded for it anyway.
         guard delivered > 0 else { return }
         full = (max(available, 0), now)
@@ -160,7 +180,7 @@ package struct RateController: Sendable {
     }
 
     private mutating func grow(_ elapsed: MediaDuration, now: MediaTimestamp) {
-        var growth = Self.fastGrowth
+        var growth = isTrying ? Self.trialGrowth : Self.fastGrowth
         if let full, now - full.time < Self.memory, 0.6 * full.rate...1.15 * full.rate ~= target {
             growth = min(Self.slowGrowth + Self.acceleration * (now - full.time).seconds, Self.fastGrowth)
         }

@@ -16,6 +16,8 @@ package enum ControlPacket {
         case probed = 1
         /// Source and extended sequence number of the newest packet that was sent, u32 each, for each stream.
         case sent = 2
+        /// FEEDBACK: u16 size of its payload, the payload, zeros up to a multiple of four.
+        case feedback = 3
     }
 
     /// One packet of a datagram.
@@ -26,6 +28,7 @@ package enum ControlPacket {
         case hello
         case probed(number: UInt32, size: Int)
         case sent(source: UInt32, highest: UInt32)
+        case feedback(Feedback)
     }
 
     /// A report block, RFC 3550 section 6.4.1. Of the sender's reports nothing is needed: the clocks are compared over TLS.
@@ -107,7 +110,13 @@ package enum ControlPacket {
             for offset in stride(from: 0, to: content.count - 7, by: 8) {
                 body(.sent(source: content.bigEndian(at: offset), highest: content.bigEndian(at: offset + 4)))
             }
-        case .probed, nil: break
+        case .feedback where content.count >= 2:
+            let size = Int(content.bigEndian(at: 0, as: UInt16.self))
+            guard size <= content.count - 2, let feedback = try? Feedback(payload: content.part(2, size)) else {
+                return
+            }
+            body(.feedback(feedback))
+        case .probed, .feedback, nil: break
         }
     }
 }

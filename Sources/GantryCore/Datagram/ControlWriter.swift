@@ -77,6 +77,15 @@ package struct ControlWriter {
         content.storeBigEndian(highest, at: 4)
     }
 
+    package mutating func feedback(_ feedback: Feedback) {
+        let size = feedback.encodedSize
+        let room = (2 + size + 3) & ~3
+        guard let content = application(.feedback, content: room) else { return }
+        content.initializeMemory(as: UInt8.self, repeating: 0)
+        content.storeBigEndian(UInt16(clamping: size), at: 0)
+        feedback.write(to: content.part(2, size))
+    }
+
     private mutating func application(
         _ kind: ControlPacket.Kind, content: Int
     ) -> UnsafeMutableRawBufferPointer? {

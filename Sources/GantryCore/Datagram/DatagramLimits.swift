@@ -49,7 +49,7 @@ package enum DatagramLimits {
     package static let audioPatience = MediaDuration.milliseconds(200)
     /// The studio reports at least this often while packets come.
     package static let reportInterval = MediaDuration.milliseconds(50)
-    /// A producer that hears nothing for so long goes back to TLS.
+    /// A producer that learns for so long, and the time that the path takes for an answer, of nothing that has arrived goes back to TLS.
     package static let reportSilence = MediaDuration.milliseconds(500)
     /// A path that has not answered by then takes no UDP.
     package static let probeLimit = MediaDuration.milliseconds(700)

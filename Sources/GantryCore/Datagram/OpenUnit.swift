@@ -8,6 +8,8 @@ struct OpenUnit {
     var data = 0
     /// Media packets that are there.
     var present = 0
+    /// The sink has been told of its arrival.
+    var isTold = false
     var firstSeen = MediaTimestamp(microseconds: 0)
     var lastArrival = MediaTimestamp(microseconds: 0)
 

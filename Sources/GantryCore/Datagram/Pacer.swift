@@ -2,19 +2,18 @@
 package struct Pacer: Sendable {
     /// Bytes that go at once: what a switch port's queue certainly holds.
     private static let burst = 24_000.0
-    /// Bytes a second after that, at least: 100 Mbit/s.
-    private static let least = 12_500_000.0
+    /// Bytes a second after that: 100 Mbit/s. How much the link takes is left to the bitrate.
+    private static let bytesPerSecond = 12_500_000.0
 
     private var tokens = burst
     private var last: MediaTimestamp?
-    package var bytesPerSecond = least
 
     package init() {}
 
     /// Whether `count` bytes may go now; if so, they are taken off.
     package mutating func takes(_ count: Int, now: MediaTimestamp) -> Bool {
         if let last {
-            tokens = min(Self.burst, tokens + max(0, (now - last).seconds) * bytesPerSecond)
+            tokens = min(Self.burst, tokens + max(0, (now - last).seconds) * Self.bytesPerSecond)
         }
         last = now
         guard tokens > 0 else { return false }
@@ -25,6 +24,6 @@ package struct Pacer: Sendable {
     /// When the next packet may go.
     package var nextTime: MediaTimestamp? {
         guard let last, tokens <= 0 else { return nil }
-        return last + MediaDuration(microseconds: Int64(-tokens / bytesPerSecond * 1e6) + 50)
+        return last + MediaDuration(microseconds: Int64(-tokens / Self.bytesPerSecond * 1e6) + 50)
     }
 }

@@ -43,6 +43,9 @@ package struct PathProbe: Sendable {
         if firstAnswer == nil { firstAnswer = now }
     }
 
+    /// How long the first answer took.
+    package var answerTime: MediaDuration { firstAnswer.map { $0 - start } ?? .zero }
+
     package func result(now: MediaTimestamp) -> Result {
         if let largest = sizes.first, best == largest { return .open(payload: best) }
         if let firstAnswer, now >= firstAnswer + DatagramLimits.probeGrace { return .open(payload: best) }

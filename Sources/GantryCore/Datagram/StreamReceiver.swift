@@ -92,7 +92,13 @@ package final class StreamReceiver {
         units[unit].lastArrival = now
         store(bytes, packet, at: sequence)
         if let header = packet.unitHeader?.media { jitter.add(sent: header.captureTime, arrived: now) }
+        if !packet.tag.isParity { sink.mediaArrived(bytes: bytes.count - packet.payloadOffset) }
         repair(sequence, unit)
+        let isEnd = units[unit].isComplete || packet.tag.index == packet.tag.total - 1
+        if isEnd, !units[unit].isTold, slots[slot(sequence)].asked == 0, let header = header(of: units[unit]) {
+            units[unit].isTold = true
+            sink.unitArrived(header, now: now)
+        }
         deliver(now: now, sink: sink)
     }
 

@@ -2,7 +2,9 @@
 struct SessionCommon: Sendable {
     let role: SessionRole
     private(set) var isFinished = false
+    /// Over the connection, and by datagrams beside it.
     private var lastHeard: MediaTimestamp
+    private var lastDatagram: MediaTimestamp?
     private var nextPing: MediaTimestamp
     private var secondStart: MediaTimestamp
     private var messagesInSecond = 0
@@ -21,7 +23,7 @@ struct SessionCommon: Sendable {
 
     /// While running: the next ping, key frame, or the end of patience.
     var nextDeadline: MediaTimestamp {
-        var deadline = min(nextPing, lastHeard + SessionLimits.silence)
+        var deadline = min(nextPing, silenceLimit)
         for limiter in keyFrames {
             if let due = limiter.deadline { deadline = min(deadline, due) }
         }
@@ -29,6 +31,13 @@ struct SessionCommon: Sendable {
     }
 
     mutating func heard(now: MediaTimestamp) { lastHeard = max(lastHeard, now) }
+    mutating func heardDatagram(at time: MediaTimestamp) { lastDatagram = max(lastDatagram ?? time, time) }
+
+    /// When the other end counts as gone, if nothing more comes.
+    private var silenceLimit: MediaTimestamp {
+        let limit = max(lastHeard, lastDatagram ?? lastHeard) + SessionLimits.silence
+        return min(limit, lastHeard + SessionLimits.connectionSilence)
+    }
 
     /// Pings begin, silence counts from now on.
     mutating func began(now: MediaTimestamp) {
@@ -38,7 +47,7 @@ struct SessionCommon: Sendable {
 
     /// `.keyFrame` actions are those that waited.
     mutating func timeAdvanced(now: MediaTimestamp) -> [SessionAction] {
-        if now >= lastHeard + SessionLimits.silence {
+        if now >= silenceLimit {
             let error = GantryError(
                 .peerLost, "The other end is silent: the connection was lost. Check the network; it can be made again.")
             return end(.timeout, error: error)

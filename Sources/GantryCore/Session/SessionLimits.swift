@@ -9,6 +9,9 @@ package enum SessionLimits {
     package static let pingInterval = MediaDuration.seconds(1)
     /// A peer that has sent nothing for this long is gone.
     package static let silence = MediaDuration.seconds(2)
+    /// A connection over which nothing has come for this long has ended, whatever comes beside it: goodbyes, formats and wishes need it.
+    /// TCP gives up by then, too.
+    package static let connectionSilence = MediaDuration.seconds(10)
     /// Key frames of a channel are at least this far apart.
     package static let keyFrameInterval = MediaDuration.milliseconds(250)
 }

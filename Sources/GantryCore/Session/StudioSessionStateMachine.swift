@@ -79,6 +79,9 @@ package struct StudioSessionStateMachine: Sendable {
     /// Any bytes came: the peer lives.
     package mutating func bytesReceived(now: MediaTimestamp) { common.heard(now: now) }
 
+    /// A datagram that only the peer can have sent came beside the connection: it lives, though the connection may stand still.
+    package mutating func datagramReceived(at time: MediaTimestamp) { common.heardDatagram(at: time) }
+
     // MARK: From the owner
 
     /// TLS is up. The first event.

@@ -4,7 +4,7 @@ package enum DatagramEvent: Hashable, Sendable {
     case opened(payload: Int)
     /// Nothing came through.
     case blocked
-    /// It worked, and does not any more: no reports come.
+    /// It worked, and does not any more: nothing arrives, or no reports come.
     case silent
     /// So much is lost that TLS is better.
     case lossy

@@ -1,3 +1,5 @@
+package import GantryCore
+
 /// How media over UDP does, on either side.
 package struct DatagramFigures: Hashable, Sendable {
     /// Bytes of packets that wait for their turn.
@@ -10,6 +12,8 @@ package struct DatagramFigures: Hashable, Sendable {
     package var accepted = 0
     /// Datagrams that were not from the other end, came twice, or were changed on the way.
     package var refused = 0
+    /// When the other end was heard last, by what only it can have sent.
+    package var heardAt: MediaTimestamp?
     /// The part of packets that the path loses.
     package var loss = 0.0
 

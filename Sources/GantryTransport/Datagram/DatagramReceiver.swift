@@ -7,7 +7,7 @@ import Glibc
 ///
 /// One thread, "studio-udp", from `start` to `stop`; the sinks are called on it.
 package final class DatagramReceiver: @unchecked Sendable {
-    // `isStopping`, `figures` are guarded by `lock`; the rest: its thread.
+    // `isStopping`, `figures`, `counts` and `feedback` are guarded by `lock`; the rest: its thread.
     package struct Stream {
         let channel: UInt16
         let isVideo: Bool
@@ -33,6 +33,8 @@ package final class DatagramReceiver: @unchecked Sendable {
     private var isStopping = false
     private var figures = DatagramFigures()
     private var counts: [StreamStatistics]
+    /// The newest of each channel, to be told.
+    private var feedback: [Feedback] = []
     private var thread: NamedThread?
 
     private var began: MediaTimestamp?
@@ -40,6 +42,9 @@ package final class DatagramReceiver: @unchecked Sendable {
     private var nextHello = MediaTimestamp(microseconds: 0)
     private var nextReport = MediaTimestamp(microseconds: 0)
     private var requests: [Int64] = []
+    private var mediaAt: MediaTimestamp?
+    /// What is being told; the memory changes places with that of `feedback`.
+    private var telling: [Feedback] = []
     private let batch = DatagramBatch(size: 2048)
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 2048, alignment: 16)
 
@@ -57,6 +62,8 @@ package final class DatagramReceiver: @unchecked Sendable {
         }
         counts = streams.map { _ in StreamStatistics() }
         requests.reserveCapacity(DatagramLimits.requestedPackets)
+        feedback.reserveCapacity(streams.count)
+        telling.reserveCapacity(streams.count)
     }
 
     deinit { scratch.deallocate() }
@@ -78,6 +85,21 @@ package final class DatagramReceiver: @unchecked Sendable {
 
     /// Something that a sink waits for has changed: it is asked again.
     package func wakeUp() { wake.signal() }
+
+    /// Tells the producer beside the connection, too, while media comes this way: it must not wait for what TCP has lost. Any thread.
+    package func tell(_ news: Feedback) {
+        lock.withLock {
+            if let index = feedback.firstIndex(where: { $0.channel == news.channel }) {
+                feedback[index] = news
+            } else if feedback.count < streams.count {
+                feedback.append(news)
+            }
+        }
+        wake.signal()
+    }
+
+    /// When the producer was heard last.
+    package var lastHeard: MediaTimestamp? { lock.withLock { figures.heardAt } }
 
     package var statistics: (DatagramFigures, [StreamStatistics]) { lock.withLock { (figures, counts) } }
 }
@@ -124,7 +146,10 @@ extension DatagramReceiver {
             return
         }
         heardAt = now
-        lock.withLock { figures.accepted += 1 }
+        lock.withLock {
+            figures.accepted += 1
+            figures.heardAt = now
+        }
         let plain = UnsafeRawBufferPointer(rebasing: datagram[..<size])
         if isControl {
             ControlPacket.read(plain) { item in
@@ -137,6 +162,7 @@ extension DatagramReceiver {
         }
         guard let header = RTPHeader(plain) else { return }
         if header.source == DatagramLimits.producerSource { return answer(header, size: datagram.count, now: now) }
+        mediaAt = now
         for stream in streams where stream.receiver.source == header.source {
             stream.receiver.receive(plain, now: now, sink: stream.sink)
         }
@@ -158,6 +184,7 @@ extension DatagramReceiver {
             return say { $0.hello() }
         }
         guard now - heardAt < Self.patience else { return }
+        tellFeedback(now: now)
         let isDue = now >= nextReport
         if isDue { nextReport = now + DatagramLimits.reportInterval }
         for stream in streams {
@@ -170,6 +197,15 @@ extension DatagramReceiver {
                 if isDue { writer.report(receiver.report()) }
                 writer.request(requests, of: receiver.source)
             }
+        }
+    }
+
+    private func tellFeedback(now: MediaTimestamp) {
+        lock.withLock { swap(&feedback, &telling) }
+        defer { telling.removeAll(keepingCapacity: true) }
+        guard let mediaAt, now - mediaAt < Self.patience, !telling.isEmpty else { return }
+        say { writer in
+            for feedback in telling { writer.feedback(feedback) }
         }
     }
 

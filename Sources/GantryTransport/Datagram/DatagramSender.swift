@@ -21,8 +21,6 @@ package final class DatagramSender: @unchecked Sendable {
     /// More than this is lost for a second: TLS has its own way of slowing down, and no parity helps.
     private static let tooMuchLoss = 0.3
     private static let lossPatience = MediaDuration.seconds(1)
-    /// Nothing has been sent for so long: nothing is expected to be heard.
-    private static let rest = MediaDuration.milliseconds(200)
     /// After the last packet of a unit, the studio is told what was sent.
     private static let tellAfter = MediaDuration.milliseconds(5)
 
@@ -33,6 +31,7 @@ package final class DatagramSender: @unchecked Sendable {
     private let sizes: [Int]
     private let code = ISALErasureCode()
     private let changed: @Sendable (DatagramEvent) -> Void
+    private let feedback: @Sendable (Feedback) -> Void
     private let wake: EventDescriptor
     private let lock = Condition()
     private var waiting: [Item?] = Array(repeating: nil, count: capacity)
@@ -52,7 +51,7 @@ package final class DatagramSender: @unchecked Sendable {
     private var payload = 0
     private var lossOf: [LossEstimate] = []
     private var lastReport: [ControlPacket.Report?] = []
-    private var heardAt = MediaTimestamp(microseconds: 0)
+    private var path = PathWatch(answer: .zero)
     private var sentAt: MediaTimestamp?
     private var lossySince: MediaTimestamp?
     private var tellAt: MediaTimestamp?
@@ -61,11 +60,13 @@ package final class DatagramSender: @unchecked Sendable {
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 2048, alignment: 16)
     private var hasEnded = false
 
-    /// - Parameter changed: called on the sender's thread; after anything but `opened` nothing follows.
+    /// - Parameters:
+    ///   - changed: called on the sender's thread; after anything but `opened` nothing follows.
+    ///   - feedback: called there as well: what the studio tells of a channel.
     /// - Throws: `general`, `tls`.
     package init(
         path: DatagramPath, keys: DatagramKeys, channels: [(channel: UInt16, isVideo: Bool)],
-        changed: @escaping @Sendable (DatagramEvent) -> Void
+        changed: @escaping @Sendable (DatagramEvent) -> Void, feedback: @escaping @Sendable (Feedback) -> Void
     ) throws(GantryError) {
         socket = try DatagramSocket(path)
         wake = try EventDescriptor()
@@ -75,6 +76,7 @@ package final class DatagramSender: @unchecked Sendable {
         opening = try SRTPContext(.receiving, keys: keys.studio, sources: [DatagramLimits.studioSource])
         self.channels = channels
         self.changed = changed
+        self.feedback = feedback
         sizes = path.payloadSizes
     }
 
@@ -207,6 +209,7 @@ extension DatagramSender {
         let isResting = probe == nil && sentAt.map { now - $0 > .seconds(1) } ?? true
         var deadline = now + (isResting ? .seconds(1) : .milliseconds(50))
         if let probe { deadline = min(deadline, probe.nextTime) }
+        if let due = path.deadline { deadline = min(deadline, due) }
         if let tellAt { deadline = min(deadline, tellAt) }
         if streams.contains(where: \.hasMore), let next = pacer.nextTime { deadline = min(deadline, next) }
         socket.wait(until: deadline, or: wake)
@@ -221,7 +224,7 @@ extension DatagramSender {
                     lock.withLock { figures.refused += 1 }
                     return
                 }
-                heardAt = now
+                lock.withLock { figures.heardAt = now }
                 ControlPacket.read(UnsafeRawBufferPointer(rebasing: datagram[..<size])) { heard($0, now: now) }
             }
             guard let count, count == DatagramBatch.capacity else { return }
@@ -232,7 +235,10 @@ extension DatagramSender {
         switch item {
         case .missing(let source, let sequence): stream(source).map { streams[$0].requested(sequence) }
         case .report(let report): if let index = stream(report.source) { reported(report, index, now: now) }
-        case .probed(let number, let size): probe?.answered(number: number, size: size, now: now)
+        case .probed(let number, let size):
+            path.arrived(now: now)
+            probe?.answered(number: number, size: size, now: now)
+        case .feedback(let news): feedback(news)
         case .hello, .sent: break
         }
     }
@@ -244,8 +250,10 @@ extension DatagramSender {
             // 24 bits with sign: a packet that came late takes a loss back.
             let missing = Int32(bitPattern: (report.lost &- last.lost) << 8) >> 8
             let expected = Int32(bitPattern: report.highest &- last.highest)
+            if expected > 0 { path.arrived(now: now) }
             lossOf[index].reported(expected: Int(expected), missing: Int(max(0, missing)), now: now)
         }
+        if lastReport[index] == nil { path.arrived(now: now) }
         lastReport[index] = report
         let losses = lossOf.map { $0.value(now: now) }
         lock.withLock { figures.loss = losses.max() ?? 0 }
@@ -286,6 +294,7 @@ extension DatagramSender {
     }
 
     private func open(_ payload: Int, now: MediaTimestamp) {
+        path = PathWatch(answer: probe?.answerTime ?? .zero)
         probe = nil
         self.payload = payload
         streams = channels.map {
@@ -296,7 +305,6 @@ extension DatagramSender {
         streams.sort { !isVideo($0) && isVideo($1) }
         lossOf = streams.map { _ in LossEstimate() }
         lastReport = streams.map { _ in nil }
-        heardAt = now
         nextKeepAlive = now + Self.keepAlive
         changed(.opened(payload: payload))
     }
@@ -348,8 +356,7 @@ extension DatagramSender {
                 }
             }
             guard count > 0 else { return }
-            // After a rest the studio has had nothing to report.
-            if sentAt.map({ now - $0 > Self.rest }) ?? true { heardAt = max(heardAt, now) }
+            path.sent(now: now)
             sentAt = now
             flush(count)
         }
@@ -374,9 +381,9 @@ extension DatagramSender {
 
     /// Gives up a path that has stopped working.
     private func watch(now: MediaTimestamp) {
-        guard probe == nil, let sentAt else { return }
-        // Nothing sent, nothing to be heard of.
-        if now - sentAt <= Self.rest, now - heardAt > DatagramLimits.reportSilence { return end(.silent) }
+        guard probe == nil else { return }
+        if path.isDead(now: now) { return end(.silent) }
+        if path.isQuestionDue(now: now) { sendProbe(0, size: 64) }
         if loss(now: now) > Self.tooMuchLoss {
             let since = lossySince ?? now
             lossySince = since

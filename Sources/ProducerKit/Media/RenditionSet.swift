@@ -9,6 +9,15 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
         let rendition: VideoRendition
     }
 
+    private struct HeldWish {
+        var wish: VideoWish
+        var since: MediaTimestamp
+        /// Comes too soon after the one before.
+        var next: VideoWish?
+    }
+
+    /// Each change makes an encoder and a key frame: those of one studio are at least so far apart, and the last one counts.
+    private static let wishInterval = MediaDuration.milliseconds(500)
     /// Together with that of the whole picture.
     private static let most = 4
 
@@ -19,7 +28,8 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
     /// The beginnings of sequences that are in use, of 8.
     private var numbers: [ObjectIdentifier: UInt32] = [:]
     private var places: [Place] = []
-    private var wishes: [ObjectIdentifier: VideoWish] = [:]
+    private var wishes: [ObjectIdentifier: HeldWish] = [:]
+    private var isAnyHeld = false
     /// Of the pictures as they come.
     private var size: (width: Int, height: Int)?
     private var hasChanged = false
@@ -52,10 +62,17 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
         }
     }
 
-    /// From the next picture on, also for one that is added later.
-    func prefer(_ wish: VideoWish, _ subscriber: any MediaSubscriber) {
+    /// From the next picture on, or a little later where it wished for something else just before; also for one that is added later.
+    func prefer(_ wish: VideoWish, _ subscriber: any MediaSubscriber, now: MediaTimestamp = MonotonicClock.now()) {
         lock.withLock {
-            wishes[ObjectIdentifier(subscriber)] = wish == VideoWish() ? nil : wish
+            let known = wishes[ObjectIdentifier(subscriber)]
+            guard (known?.next ?? known?.wish ?? VideoWish()) != wish else { return }
+            if let known, now - known.since < Self.wishInterval {
+                wishes[ObjectIdentifier(subscriber)]?.next = wish
+                isAnyHeld = true
+                return
+            }
+            wishes[ObjectIdentifier(subscriber)] = HeldWish(wish: wish, since: now)
             hasChanged = true
         }
     }
@@ -84,8 +101,11 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
     // MARK: The encoding thread
 
     /// Those that a picture of this size is for, the whole picture first. No allocation, unless something has changed.
-    func current(width: Int, height: Int) -> [(wish: VideoWish, rendition: VideoRendition)] {
+    func current(
+        width: Int, height: Int, now: MediaTimestamp = MonotonicClock.now()
+    ) -> [(wish: VideoWish, rendition: VideoRendition)] {
         lock.withLock {
+            if isAnyHeld { takeHeldWishes(now) }
             if let size, size == (width, height), !hasChanged { return renditions }
             size = (width, height)
             hasChanged = false
@@ -108,8 +128,21 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
 
     // MARK: Under the lock
 
+    private func takeHeldWishes(_ now: MediaTimestamp) {
+        isAnyHeld = false
+        for (subscriber, held) in wishes {
+            guard let next = held.next else { continue }
+            guard now - held.since >= Self.wishInterval else {
+                isAnyHeld = true
+                continue
+            }
+            wishes[subscriber] = HeldWish(wish: next, since: now)
+            hasChanged = true
+        }
+    }
+
     private func wish(of subscriber: any MediaSubscriber) -> VideoWish {
-        guard let wish = wishes[ObjectIdentifier(subscriber)], settings.coded == nil else { return VideoWish() }
+        guard let wish = wishes[ObjectIdentifier(subscriber)]?.wish, settings.coded == nil else { return VideoWish() }
         guard let size else { return wish }
         return wish.narrowed(width: size.width, height: size.height, frameRate: settings.frameRate)
     }
@@ -149,6 +182,8 @@ final class RenditionSet: @unchecked Sendable {  // All state is guarded by `loc
             }
             now.remove(subscriber)
             places.remove(at: index)
+            // Its own encode makes room for the next one.
+            prune()
             place(subscriber)
         }
         prune()

@@ -35,7 +35,8 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private var encoder: H264Encoder?
     private var quality: VideoQuality
     private var entropy = EntropyChoice()
-    private var scaled: ReusePool<Picture>?
+    private var scaled: SizedPictures?
+    private var converted: SizedPictures?
     private var coded: CodedStream?
     /// What the encoder was last told.
     private var applied = (0, FrameRate.fps30)
@@ -159,24 +160,28 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private func fitted(_ picture: Picture) throws(GantryError) -> Picture? {
         let size = quality.size(of: picture)
         guard size.height < picture.height & ~1 else { return picture }
-        guard let small = smallPictures(size).take() else { return nil }
+        guard let small = Self.take(from: &scaled, size.width, size.height) else { return nil }
         guard picture.format != .i420 else {
             try PixelConverter.scale(picture, to: small)
             return small
         }
-        guard let plain = Picture(format: .i420, width: picture.width, height: picture.height) else { return nil }
+        guard let plain = Self.take(from: &converted, picture.width, picture.height) else { return nil }
         try PixelConverter.convert(picture, to: plain)
         try PixelConverter.scale(plain, to: small)
         return small
     }
 
-    private func smallPictures(_ size: (width: Int, height: Int)) -> ReusePool<Picture> {
-        if let scaled, let picture = scaled.take(), picture.width == size.width, picture.height == size.height {
-            return scaled
-        }
-        let pool = ReusePool<Picture>(capacity: 4) { Picture(format: .i420, width: size.width, height: size.height) }
-        scaled = pool
-        return pool
+    /// Pictures of one size, in I420.
+    private struct SizedPictures {
+        let width, height: Int
+        let pool: ReusePool<Picture>
+    }
+
+    private static func take(from pictures: inout SizedPictures?, _ width: Int, _ height: Int) -> Picture? {
+        if let pictures, pictures.width == width, pictures.height == height { return pictures.pool.take() }
+        let new = ReusePool<Picture>(capacity: 4) { Picture(format: .i420, width: width, height: height) }
+        pictures = SizedPictures(width: width, height: height, pool: new)
+        return new.take()
     }
 
     /// What the device has coded. Whoever lacks what a packet refers to waits for the next key frame.

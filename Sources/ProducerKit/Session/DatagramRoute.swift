@@ -17,6 +17,7 @@ final class DatagramRoute: @unchecked Sendable {
     private let offer: (CarrierOffer) -> Void
     private let wakeUp: @Sendable () -> Void
     private let needsKeyFrame: @Sendable () -> Void
+    private let feedback: @Sendable (Feedback) -> Void
     private let sample: () -> RandomLossWatch.Sample?
     private var losses = RandomLossWatch()
     /// The studio wants it whatever TCP does.
@@ -43,12 +44,14 @@ final class DatagramRoute: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - offer: called on the I/O thread.
+    ///   - feedback: called on the sender's thread with FEEDBACK that came by UDP.
     ///   - sample: how TCP does; called on the I/O thread.
     ///   - wakeUp: makes `deadline` be called soon.
     init(
         path: DatagramPath, exporter: [UInt8], sessionID: UInt64, streams: [StreamDescription],
         offer: @escaping (CarrierOffer) -> Void, wakeUp: @escaping @Sendable () -> Void,
-        needsKeyFrame: @escaping @Sendable () -> Void, sample: @escaping () -> RandomLossWatch.Sample?
+        needsKeyFrame: @escaping @Sendable () -> Void, feedback: @escaping @Sendable (Feedback) -> Void,
+        sample: @escaping () -> RandomLossWatch.Sample?
     ) {
         self.sample = sample
         self.path = path
@@ -59,6 +62,7 @@ final class DatagramRoute: @unchecked Sendable {
         self.offer = offer
         self.wakeUp = wakeUp
         self.needsKeyFrame = needsKeyFrame
+        self.feedback = feedback
         nextAttempt = channels.isEmpty ? nil : MonotonicClock.now()
     }
 
@@ -98,7 +102,7 @@ final class DatagramRoute: @unchecked Sendable {
         do throws(GantryError) {
             let sender = try DatagramSender(
                 path: path, keys: DatagramKeys(exporter: exporter, token: token), channels: channels,
-                changed: { [weak self] in self?.changed($0) })
+                changed: { [weak self] in self?.changed($0) }, feedback: feedback)
             lock.withLock {
                 self.sender = sender
                 self.token = token
@@ -225,6 +229,9 @@ final class DatagramRoute: @unchecked Sendable {
 
     /// Before a goodbye: lets go out what waits. Not on the sender's thread.
     func drain() { lock.withLock { isOpen ? sender : nil }?.drain(until: MonotonicClock.now() + .milliseconds(300)) }
+
+    /// When the studio was heard last by UDP; nil: not since the last attempt.
+    var heardAt: MediaTimestamp? { lock.withLock { sender }?.statistics.heardAt }
 
     func discardWaiting() { lock.withLock { sender }?.discardWaiting() }
 

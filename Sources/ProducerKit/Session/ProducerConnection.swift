@@ -8,10 +8,10 @@ import GantryTrust
 ///
 /// The carrier's I/O thread drives it; formats and packets come from the encoding threads.
 final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Sendable {
-    // `machine`, `peer`, `isActive`, `stranger`, `answer`, `adaptation` and `route` are guarded by `lock`; the rest: I/O
-    // thread only.
+    // `machine`, `peer`, `isActive`, `stranger` and `answer` are guarded by `lock`; the rest: I/O thread only.
     private let server: ProducerServer
     private let carrier: SecureCarrier
+    private let media: MediaDelivery
     private let id: UInt64
     private let lock = Lock()
     /// From the end of the TLS handshake on.
@@ -21,11 +21,6 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     /// On the cable, and not paired: nil once it is.
     private var stranger: Stranger?
     private var answer: StudioRequest.Answer?
-    /// Media beside the connection, where both ends and the link can.
-    private var route: DatagramRoute?
-    /// From the first picture on, where the studio gives FEEDBACK.
-    private var adaptation: LinkAdaptation?
-    private var hasSound = false
 
     private var exporter: [UInt8] = []
     private var sessionID: UInt64 = 0
@@ -36,7 +31,6 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     private var demand = ChannelDemand()
     private var preferred = VideoWish()
     private var nextStatistics = MediaTimestamp(microseconds: 0)
-    private let times = ConnectionTimes()
 
     /// A studio that is not paired.
     private struct Stranger {
@@ -60,6 +54,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
             guard isCable, trust != .trusted, let server else { return trust }
             return server.admitsStranger(keyID, wasRemoved: trust == .revoked) ? .trusted : trust
         }
+        media = MediaDelivery(carrier: carrier)
         data = DataPort(
             .init(
                 send: { [weak carrier] message, channel in carrier?.send(.data(message), channel: channel) ?? false },
@@ -78,17 +73,14 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
 
     /// Any thread: with a goodbye, after what waits has been sent.
     func close(_ reason: Bye.Reason) {
-        openRoute?.drain()
+        media.drain()
         guard let actions = lock.withLock({ machine?.closeRequested(reason: reason) }) else { return abort() }
         perform(actions)
     }
 
     /// Any thread: tells a studio that receives, and throws away what waits to be sent.
     func pauseChanged(to isPaused: Bool) {
-        if isPaused {
-            carrier.discardWaitingMedia()
-            openRoute?.discardWaiting()
-        }
+        if isPaused { media.discardWaiting() }
         let what = Pause(mask: server.channelMask, reason: .user)
         perform(
             lock.withLock { isActive ? machine?.messageOffered(isPaused ? .pause(what) : .resume(what)) : nil })
@@ -108,8 +100,6 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         carrier.wakeUp()
     }
 
-    private var openRoute: DatagramRoute? { lock.withLock { route } }
-
     /// Who receives; nil before START and after the end.
     var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
 
@@ -117,7 +107,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     func stageTimes(
         now: MediaTimestamp
     ) -> (ready: PercentileWindow.Percentiles, queue: PercentileWindow.Percentiles) {
-        (times.lastSecond(now: now), carrier.queueTimes(now: now))
+        media.stageTimes(now: now)
     }
 }
 
@@ -168,10 +158,16 @@ extension ProducerConnection {
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         performAnswer()
-        perform(lock.withLock { machine?.timeAdvanced(now: now) })
+        let datagram = media.datagramHeardAt
+        perform(
+            lock.withLock {
+                if let datagram { machine?.datagramReceived(at: datagram) }
+                return machine?.timeAdvanced(now: now)
+            })
         guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
-        let routeDeadline = openRoute?.deadline(now: now)
-        let nextMeasure = measureLink(now: now)
+        let routeDeadline = media.routeDeadline(now: now)
+        let (state, nextMeasure) = media.measureLink(now: now)
+        tell(state)
         if now >= nextStatistics {
             nextStatistics = now + .seconds(1)
             // Asks every connection, this one too: not under the lock.
@@ -193,7 +189,7 @@ extension ProducerConnection {
         perform(actions)
         server.unsubscribe(self)
         data?.close()
-        openRoute?.close()
+        media.close()
         if let request = lock.withLock({ stranger?.request }) { server.strangerEnded(request, isYes: false) }
         let (peer, wasActive) = lock.withLock {
             defer { isActive = false }
@@ -228,9 +224,9 @@ extension ProducerConnection {
             case .prefer(let wish):
                 preferred.merge(wish)
                 server.prefer(preferred, self)
-            case .carrierBind(let bind): openRoute?.bound(bind)
+            case .carrierBind(let bind): media.bound(bind)
             // In pieces, or as it comes from elsewhere.
-            case .feedback(let feedback): adapt(feedback, now: MonotonicClock.now())
+            case .feedback(let feedback): tell(media.received(feedback, now: MonotonicClock.now()))
             // Data was performed before.
             case .stats, .data, .dataCredit, .carrierOffer, .clock: break
             // For the studio's side only.
@@ -327,10 +323,10 @@ extension ProducerConnection {
         let peer = lock.withLock { () -> ProducerPeer? in
             // A studio that takes no channel looks whether the connection works; it receives nothing.
             let isFirst = !isActive && !start.channels.isEmpty
-            hasSound = start.channels.contains(Channels.audio)
             isActive = isActive || isFirst
             return isFirst ? self.peer : nil
         }
+        media.started(hasSound: start.channels.contains(Channels.audio))
         demand.started(start.channels)
         preferred = VideoWish()
         preferred.merge(Prefer(size: start.size, frameRate: start.frameRate, maximumBitrate: start.maximumBitrate))
@@ -348,8 +344,7 @@ extension ProducerConnection {
         let stopped = demand.paused(what.mask)
         guard stopped != 0 else { return }
         server.setReceives(self, stopped, false)
-        carrier.discardWaitingMedia(of: stopped)
-        if stopped & 1 << Channels.video != 0 { openRoute?.discardWaiting() }
+        media.discardWaiting(of: stopped)
         Log.debug("\(peerName) has paused channels \(stopped) (reason \(what.reason.rawValue))")
     }
 
@@ -388,16 +383,20 @@ extension ProducerConnection {
 
     /// On the I/O thread, once.
     private func beginDatagrams() {
-        let isWanted = lock.withLock { self.route == nil && machine?.features.contains(.datagrams) == true }
-        guard isWanted, takesDatagrams, let path = carrier.datagramPath else { return }
+        let isAgreed = lock.withLock { machine?.features.contains(.datagrams) == true }
+        guard isAgreed, !media.hasRoute, takesDatagrams, let path = carrier.datagramPath else { return }
         let route = DatagramRoute(
             path: path, exporter: exporter, sessionID: sessionID, streams: server.streams,
             offer: { [weak self] offer in self?.offer(offer) }, wakeUp: { [carrier] in carrier.wakeUp() },
             needsKeyFrame: { [weak self] in
                 if let self { server.requestKeyFrame(for: self) }
             },
+            // From the keys of this very session: nothing but the studio can have sent it.
+            feedback: { [weak self] feedback in
+                if let self { tell(media.received(feedback, now: MonotonicClock.now())) }
+            },
             sample: { [weak carrier] in carrier?.lossSample })
-        lock.withLock { self.route = route }
+        media.take(route)
     }
 
     private func offer(_ offer: CarrierOffer) {
@@ -411,33 +410,10 @@ extension ProducerConnection {
     /// Forty times a second: nothing is allocated.
     private func received(_ feedback: Feedback, now: MediaTimestamp) {
         if let failure = lock.withLock({ machine?.feedbackReceived(now: now) }) { return perform(failure) }
-        adapt(feedback, now: now)
+        tell(media.received(feedback, now: now))
     }
-
-    private func adapt(_ feedback: Feedback, now: MediaTimestamp) {
-        guard feedback.channel == Channels.video || feedback.channel == Channels.audio else { return }
-        let measure = linkMeasure
-        tell(
-            lock.withLock {
-                adaptation?.received(
-                    feedback, isVideo: feedback.channel == Channels.video, measure: measure, now: now)
-            })
-    }
-
-    /// Looks at the link also when the studio is silent. Returns when to look again; nil: not by itself.
-    private func measureLink(now: MediaTimestamp) -> MediaTimestamp? {
-        guard let deadline = lock.withLock({ adaptation?.deadline }) else { return nil }
-        guard now >= deadline else { return deadline }
-        let measure = linkMeasure
-        tell(lock.withLock { adaptation?.timePassed(measure: measure, now: now) })
-        return lock.withLock { adaptation?.deadline }
-    }
-
-    /// What TCP says; over UDP FEEDBACK alone tells.
-    private var linkMeasure: LinkMeasure? { openRoute?.videoBacklog == nil ? carrier.measure() : nil }
 
     private func tell(_ state: VideoState.State?) {
-        carrier.setBytesUnderWay(lock.withLock { adaptation?.bytesUnderWay } ?? 0)
         guard let state else { return }
         let message = VideoState(channel: Channels.video, state: state, reason: .quality)
         perform(lock.withLock { machine?.messageOffered(.videoState(message)) })
@@ -457,41 +433,21 @@ extension ProducerConnection {
             lock.withLock { machine?.formatChanged(Format(channel: channel, epoch: epoch, format: format)) })
     }
 
-    var videoBacklog: VideoBacklog {
-        if let waiting = openRoute?.videoBacklog { return waiting }
-        var backlog = carrier.videoBacklog
-        backlog.unconfirmed -= lock.withLock { adaptation?.bytesUnderWay } ?? 0
-        return backlog
-    }
-
-    var videoRate: Int? { lock.withLock { adaptation?.bitrate } }
-
-    var takesVideo: Bool {
-        let now = MonotonicClock.now()
-        return lock.withLock { adaptation.map { $0.isVideoOn && $0.isHeard(now: now) } ?? true }
-    }
+    var videoBacklog: VideoBacklog { media.videoBacklog }
+    var videoRate: Int? { media.videoRate }
+    var takesVideo: Bool { media.takesVideo }
 
     func videoBegins(maximum: Int) {
-        lock.withLock {
-            guard machine?.features.contains(.rateControl) == true else { return }
-            if adaptation == nil {
-                adaptation = LinkAdaptation(maximum: maximum, hasSound: hasSound)
-            } else {
-                adaptation?.setMaximum(maximum)
-            }
-        }
+        guard lock.withLock({ machine?.features.contains(.rateControl) }) == true else { return }
+        media.videoBegins(maximum: maximum)
     }
 
-    func videoHeldUp() { lock.withLock { adaptation?.heldUp() } }
+    func videoHeldUp() { media.videoHeldUp() }
 
     func rateChanged(_ rate: Rate) {
         guard lock.withLock({ machine?.features.contains(.rateControl) }) == true else { return }
         perform(lock.withLock { machine?.messageOffered(.rate(rate)) })
     }
 
-    func send(_ packet: MediaPacket) -> Bool {
-        if packet.codec.isVideo { times.handed(packet) }
-        let channel = packet.codec.isVideo ? Channels.video : Channels.audio
-        return openRoute?.send(packet, channel: channel) ?? carrier.send(packet, channel: channel)
-    }
+    func send(_ packet: MediaPacket) -> Bool { media.send(packet) }
 }

@@ -1,12 +1,13 @@
 import GantryCore
 import GantryPlatform
 
-/// Makes packets in pooled memory of the units that come by datagrams. The thread "studio-udp" only.
+/// Makes packets in pooled memory of the units that come by datagrams, and tells how they come. The thread "studio-udp" only.
 final class DatagramAssembler: StreamSink {
     private let channel: UInt16
     private let codec: MediaCodec
     private let pool: ReusePool<MediaPacket>
     private let merge: MediaMerge
+    private let meters: FeedbackMeters
     private let deliver: (MediaPacket) -> Void
     private let needsKeyFrame: () -> Void
     private var packet: MediaPacket?
@@ -20,14 +21,21 @@ final class DatagramAssembler: StreamSink {
     ///   - needsKeyFrame: a picture was lost.
     init(
         channel: UInt16, codec: MediaCodec, pool: ReusePool<MediaPacket>, merge: MediaMerge,
-        deliver: @escaping (MediaPacket) -> Void, needsKeyFrame: @escaping () -> Void
+        meters: FeedbackMeters, deliver: @escaping (MediaPacket) -> Void, needsKeyFrame: @escaping () -> Void
     ) {
         self.channel = channel
         self.codec = codec
         self.pool = pool
         self.merge = merge
+        self.meters = meters
         self.deliver = deliver
         self.needsKeyFrame = needsKeyFrame
+    }
+
+    func mediaArrived(bytes: Int) { meters.add(bytes: bytes, channel: channel) }
+
+    func unitArrived(_ header: MediaHeader, now: MediaTimestamp) {
+        meters.add(header, arrived: now, channel: channel)
     }
 
     func unitBegins(_ header: MediaHeader, now: MediaTimestamp) -> Bool {

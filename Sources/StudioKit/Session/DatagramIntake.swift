@@ -48,6 +48,12 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
     /// Datagrams have come, if only the producer's probes.
     var isOpen: Bool { (lock.withLock { receiver }?.statistics.0.accepted ?? 0) > 0 }
 
+    /// Tells the producer by UDP, where media comes that way.
+    func tell(_ feedback: Feedback) { lock.withLock { receiver }?.tell(feedback) }
+
+    /// When the producer was heard last by UDP.
+    var heardAt: MediaTimestamp? { lock.withLock { receiver }?.lastHeard }
+
     /// Of all receivers so far.
     var counts: StudioStatistics.UDPCounts {
         lock.withLock { past + (receiver.map(Self.counts) ?? .init()) }

@@ -19,8 +19,9 @@ struct FeedbackMeter {
     /// A piece of a packet came; pieces tell more of the link's rate than whole packets.
     mutating func add(bytes count: Int) { bytes &+= UInt64(clamping: count) }
 
-    /// A packet is complete.
+    /// The last byte of a packet came. What is older than the newest is passed over: where media changes its way, both bring some.
     mutating func add(_ header: MediaHeader, arrived: MediaTimestamp) {
+        if let newest, newest.header.sequence &- header.sequence < 1 << 16 { return }
         newest = (header, arrived)
         isNew = true
         jitter.add(sent: header.captureTime, arrived: arrived)
@@ -29,7 +30,7 @@ struct FeedbackMeter {
     /// Nil when there is nothing to tell.
     ///
     /// - Parameters:
-    ///   - offset: the producer's clock minus ours; nil before it is known.
+    ///   - offset: the producer's clock minus ours, always the same; nil before it is known.
     ///   - dropped: packets that were thrown away here.
     mutating func report(offset: MediaDuration?, dropped: Int, now: MediaTimestamp) -> Feedback? {
         guard let newest, isNew || now - lastReport >= Self.longestInterval else { return nil }

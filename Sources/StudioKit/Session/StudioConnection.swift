@@ -38,9 +38,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
-    /// Media beside the connection.
-    private let intake = DatagramIntake()
-    private let merge = MediaMerge()
+    private let media = MediaReception()
     private var exporter: [UInt8] = []
     private var sessionID: UInt64 = 0
     /// By then media must have come over UDP, where nothing else will do.
@@ -48,12 +46,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var receiver = ControlReceiver()
     /// Set in `init`.
     private var data: DataPort?
-    private var assemblers: [UInt16: MediaReassembler] = [:]
-    private let videoPackets = ReusePool<MediaPacket>(capacity: 320) { MediaPacket() }
-    private let audioPackets = ReusePool<MediaPacket>(capacity: 640) { MediaPacket(capacity: 1500) }
     private var nextKeyFrame: MediaTimestamp?
-    /// Of the channels that we receive; empty when the producer takes no FEEDBACK.
-    private let meters = FeedbackMeters()
     private var peerAddress = ""
     private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
@@ -93,7 +86,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     func run() -> ConnectionEnd {
         let removals = watchRemoval()
         carrier.join()
-        intake.close()
+        media.close()
         removals?.stop()
         let (video, audio) = lock.withLock { (self.video, self.audio) }
         video?.stop()
@@ -212,11 +205,7 @@ extension StudioConnection {
         let now = MonotonicClock.now()
         lock.withLock { machine?.bytesReceived(now: now) }
         if chunk.type.isMedia {
-            meters.add(bytes: chunk.payload.count, channel: chunk.channel)
-            guard let packet = try assemblers[chunk.channel]?.consume(chunk) else { return }
-            meters.add(packet, channel: chunk.channel)
-            merge.pass(packet, channel: chunk.channel, isDatagram: false) { received($0) }
-            return
+            return try media.receive(chunk) { received($0) }
         }
         try receiver.consume(chunk) { message, _ throws(GantryError) in
             let actions = lock.withLock { machine?.received(message, now: now) }
@@ -228,7 +217,12 @@ extension StudioConnection {
     func carrierBroken(_ error: GantryError) { perform(lock.withLock { machine?.failed(error) }) }
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
-        perform(lock.withLock { machine?.timeAdvanced(now: now) })
+        let datagram = media.datagramHeardAt
+        perform(
+            lock.withLock {
+                if let datagram { machine?.datagramReceived(at: datagram) }
+                return machine?.timeAdvanced(now: now)
+            })
         if let limit = datagramLimit, now >= limit { insistOnDatagrams() }
         requestRegularKeyFrame(now)
         let deadline = lock.withLock { machine?.nextDeadline }
@@ -251,9 +245,8 @@ extension StudioConnection {
 
     private func sendFeedback(now: MediaTimestamp) -> MediaTimestamp? {
         let (offset, video, audio) = lock.withLock { (clock.offset(at: now), self.video, self.audio) }
-        return meters.report(offset: offset, now: now) { channel in
-            let isVideo = assemblers[channel]?.codec.isVideo == true
-            return (isVideo ? video?.droppedCount : audio?.droppedCount) ?? 0
+        return media.report(offset: offset, now: now) { isVideo in
+            (isVideo ? video?.droppedCount : audio?.droppedCount) ?? 0
         } send: { feedback in
             carrier.send(feedback)
         }
@@ -270,7 +263,7 @@ extension StudioConnection {
         perform(actions)
     }
 
-    /// On the I/O thread or "studio-udp", while `merge` holds its lock.
+    /// On the I/O thread or "studio-udp", while `media` holds the order still.
     private func received(_ packet: MediaPacket) {
         if limit?.admits(packet.header, isVideo: packet.codec.isVideo) == false {
             if limit?.isReached == true { close() }
@@ -339,7 +332,7 @@ extension StudioConnection {
                 session.report(.paired(name: name))
             }
             for stream in accept.streams {
-                guard !assemblers.keys.contains(stream.channel), !channels.contains(stream.channel) else { continue }
+                guard media.codec(of: stream.channel) == nil, !channels.contains(stream.channel) else { continue }
                 switch stream.kind {
                 case .video where session.configuration.wantsVideo && video == nil:
                     guard let codec = stream.codec, codec.isVideo else { continue }
@@ -372,7 +365,7 @@ extension StudioConnection {
         nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
         hasStarted = true
         if lock.withLock({ machine?.features.contains(.rateControl) }) == true {
-            meters.start(channels)
+            media.startFeedback(channels)
         }
         start(channels)
     }
@@ -406,7 +399,7 @@ extension StudioConnection {
             video = receiver
             videoChannel = channel
         }
-        assemblers[channel] = MediaReassembler(codec: codec, pool: videoPackets)
+        media.add(channel, codec)
     }
 
     private func addAudio(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
@@ -419,12 +412,12 @@ extension StudioConnection {
             audio = receiver
             audioChannel = channel
         }
-        assemblers[channel] = MediaReassembler(codec: codec, pool: audioPackets)
+        media.add(channel, codec)
     }
 
     /// Told once, however often the producer says it; what is about other channels is not ours.
     private func pauseChanged(to new: Bool, _ what: Pause) {
-        guard isPaused != new, assemblers.keys.contains(where: { $0 < 16 && what.mask & 1 << $0 != 0 }) else { return }
+        guard isPaused != new, media.receives(what.mask) else { return }
         isPaused = new
         session.report(new ? .paused : .resumed)
     }
@@ -438,15 +431,14 @@ extension StudioConnection {
             case .audio(let audio): audio.codec
             }
         // What was not asked for is not received: outputs must not wait for it.
-        guard assemblers[format.channel]?.codec == codec else { return }
+        guard media.codec(of: format.channel) == codec else { return }
         // Said again after RESUME.
         guard formats.updateValue(format, forKey: format.channel) != format else { return }
         if case .video(let video) = format.format { self.video?.formatChanged(video) }
         for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
-        // Behind the outputs: datagrams of this format are handed on from now on.
-        merge.formatChanged(format.channel, epoch: format.epoch)
+        // Behind the outputs.
+        media.formatChanged(format.channel, epoch: format.epoch)
         session.report(.format(format.format))
-        intake.wakeUp()
     }
 }
 
@@ -460,30 +452,18 @@ extension StudioConnection {
     private func offered(_ offer: CarrierOffer) {
         let isAgreed = lock.withLock { machine?.features.contains(.datagrams) == true }
         guard isAgreed, takesDatagrams, let path = carrier.datagramPath else { return }
-        let streams = assemblers.filter { $0.key < 16 && offer.mask & 1 << $0.key != 0 && $0.value.codec != .mjpeg }
-            .map { channel, assembler in
-                DatagramReceiver.Stream(
-                    channel: channel, isVideo: assembler.codec.isVideo,
-                    sink: DatagramAssembler(
-                        channel: channel, codec: assembler.codec,
-                        pool: assembler.codec.isVideo ? videoPackets : audioPackets, merge: merge,
-                        deliver: { [weak self] packet in
-                            self?.meters.add(bytes: packet.count, channel: channel)
-                            self?.meters.add(packet, channel: channel)
-                            self?.received(packet)
-                        },
-                        needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) }))
-            }
-        let bind = intake.answer(
-            offer, sessionID: sessionID, exporter: exporter, path: path, streams: streams,
-            isWantedAtOnce: session.configuration.transport == .udp, now: MonotonicClock.now())
+        let bind = media.answer(
+            offer, sessionID: sessionID, exporter: exporter, path: path,
+            isWantedAtOnce: session.configuration.transport == .udp,
+            deliver: { [weak self] in self?.received($0) },
+            needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) })
         if let bind { perform(lock.withLock { machine?.messageOffered(.carrierBind(bind)) }) }
     }
 
     /// `--transport udp`: nothing else will do.
     private func insistOnDatagrams() {
         datagramLimit = nil
-        guard !intake.isOpen else { return }
+        guard !media.hasDatagrams else { return }
         let error = GantryError(
             .udpBlocked,
             "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."
@@ -498,7 +478,7 @@ extension StudioConnection {
     var statistics: StudioStatistics {
         let (videoReceiver, audioReceiver) = lock.withLock { (video, audio) }
         var result = StudioStatistics()
-        result.udp = intake.counts
+        result.udp = media.datagramCounts
         if let counters = videoReceiver?.statistics {
             result.framesDecoded = counters.decoded
             result.framesDropped = counters.dropped
@@ -529,23 +509,5 @@ extension StudioConnection {
             result.producerQueueTime = .init(producerStats, .queue)
         }
         return result
-    }
-}
-
-extension StudioStatistics.Percentiles {
-    /// What the producer has told of a stage.
-    fileprivate init(_ told: Stats, _ stage: Stats.Stage) {
-        guard let time = told.stages.first(where: { $0.stage == stage }) else { return }
-        count = 1
-        p50 = Int(time.p50)
-        p95 = Int(time.p95)
-    }
-
-    init(_ values: PercentileWindow.Percentiles) {
-        count = values.count
-        p50 = Int(values.p50)
-        p95 = Int(values.p95)
-        p99 = Int(values.p99)
-        maximum = Int(values.maximum)
     }
 }

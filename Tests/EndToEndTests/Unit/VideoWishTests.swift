@@ -1,4 +1,6 @@
 import GantryCore
+import GantryPlatform
+import GantryTestSupport
 import Testing
 
 @testable import ProducerKit
@@ -42,5 +44,43 @@ import Testing
         #expect(wish.size?.width == 640 && wish.frameRate == FrameRate(10) && wish.bitrate == 300_000)
         wish.merge(Prefer(maximumBitrate: .max))
         #expect(wish.bitrate == Int(UInt32.max))
+    }
+
+    /// A studio that changes its mind a thousand times a second makes two encodes a second; what it wished for last is made.
+    @Test func wishesThatComeFastAreMerged() {
+        let made = Watched<[VideoWish]>([])
+        let settings = ProducerConfiguration.VideoSettings(frameRate: .fps30, sourceName: "test")
+        let set = RenditionSet(settings) { wish, sequence in
+            made.change { $0.append(wish) }
+            return VideoRendition(
+                settings: settings, wish: wish, sequence: sequence, epochs: EpochCounter(), pauseGate: PauseGate(),
+                counters: VideoCounters(), events: { _ in })
+        }
+        let (busy, calm) = (Receiver(), Receiver())
+        set.add(busy)
+        set.add(calm)
+        func at(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(microseconds: milliseconds * 1000) }
+        for ms in 0..<10_000 as Range<Int64> {
+            set.prefer(wish(Int(320 + ms % 300 * 2), 360), busy, now: at(ms))
+            if ms % 33 == 0 { _ = set.current(width: 1280, height: 720, now: at(ms)) }
+        }
+        #expect(15...22 ~= made.value.count)
+        set.prefer(wish(160, 90), busy, now: at(10_000))
+        set.prefer(wish(320, 180), calm, now: at(10_000))
+        // The other one's wish does not wait.
+        #expect(set.current(width: 1280, height: 720, now: at(10_001)).map { $0.wish }.contains(wish(320, 180)))
+        let last = set.current(width: 1280, height: 720, now: at(11_000)).map { $0.wish }
+        #expect(Set(last) == [VideoWish(), wish(160, 90), wish(320, 180)])
+    }
+
+    private final class Receiver: MediaSubscriber {
+        func formatChanged(_ format: StreamFormat, epoch: UInt16) {}
+        var videoBacklog: VideoBacklog { VideoBacklog() }
+        var videoRate: Int? { nil }
+        var takesVideo: Bool { true }
+        func videoBegins(maximum: Int) {}
+        func videoHeldUp() {}
+        func rateChanged(_ rate: Rate) {}
+        func send(_ packet: MediaPacket) -> Bool { true }
     }
 }

@@ -68,6 +68,75 @@ import Testing
         #expect(adaptation.isHeard(now: at(62_500)))
     }
 
+    /// Over UDP the bytes are those of pictures alone: nothing of them is sound's. Where the count becomes another one, the step from
+    /// one to the other is nobody's rate.
+    @Test func anotherCountIsNoRate() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        for index in 0..<40 {
+            let measure = LinkMeasure(confirmed: UInt64(index) * 12_500, unconfirmed: 0, roundTrip: .milliseconds(10))
+            _ = adaptation.received(
+                feedback(UInt32(index), delay: 10_000), isVideo: true, measure: measure, now: at(Int64(index) * 50))
+        }
+        // 2 Mbit/s of pictures, late from the beginning, and 100 MB more than TCP has ever carried.
+        for index in 40..<80 {
+            var told = feedback(UInt32(index), delay: 10_000 + Int32(index - 39) * 10_000)
+            told.bytes = 100_000_000 + UInt64(index) * 12_500
+            _ = adaptation.received(told, isVideo: true, measure: nil, now: at(Int64(index) * 50))
+            if adaptation.bitrate < 6_000_000 { break }
+        }
+        // A cut takes half at most: 3 Mbit/s. The next one has 0.82 or 0.6 of the 2 Mbit/s.
+        #expect(adaptation.bitrate == 3_000_000)
+        for index in 80..<86 {
+            var told = feedback(UInt32(index), delay: 80_000)
+            told.bytes = 100_000_000 + UInt64(index) * 12_500
+            _ = adaptation.received(told, isVideo: true, measure: nil, now: at(Int64(index) * 50))
+        }
+        #expect(adaptation.bitrate == 1_640_000)
+    }
+
+    /// TCP on a way that loses packets takes little; what UDP takes there is tried out fast.
+    @Test func theRateIsBackSoonAfterTheChangeToUDP() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        var index = 0
+        while adaptation.bitrate > 250_000, index < 400 {
+            adaptation.heldUp()
+            let measure = LinkMeasure(
+                confirmed: UInt64(index) * 2500, unconfirmed: 50_000, roundTrip: .milliseconds(120))
+            _ = adaptation.received(
+                feedback(UInt32(index), delay: 60_000), isVideo: true, measure: measure, now: at(Int64(index) * 50))
+            index += 1
+        }
+        #expect(adaptation.bitrate <= 250_000)
+        let changed = index
+        while adaptation.bitrate < 6_000_000, index < changed + 400 {
+            var told = feedback(UInt32(index), delay: 62_000)
+            told.bytes = UInt64(index) * 1000
+            _ = adaptation.received(told, isVideo: true, measure: nil, now: at(Int64(index) * 50))
+            index += 1
+        }
+        // 0.3 s, and 1.6 s to have thirty times as much.
+        #expect(index - changed < 50)
+    }
+
+    /// FEEDBACK comes by UDP and again, later, over a connection that stands still now and then.
+    @Test func feedbackThatComesTwiceCountsOnce() {
+        var once = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        var twice = once
+        var late: [Feedback] = []
+        for index in 0..<200 {
+            var told = feedback(UInt32(index), delay: index % 50 < 25 ? 10_000 : 10_000 + Int32(index % 50) * 3000)
+            told.bytes = UInt64(index) * 20_000
+            _ = once.received(told, isVideo: true, measure: nil, now: at(Int64(index) * 50))
+            _ = twice.received(told, isVideo: true, measure: nil, now: at(Int64(index) * 50))
+            late.append(told)
+            guard index % 7 == 6 else { continue }
+            for old in late { _ = twice.received(old, isVideo: true, measure: nil, now: at(Int64(index) * 50 + 20)) }
+            late = []
+        }
+        #expect(once.bitrate < 6_000_000)
+        #expect(twice.bitrate == once.bitrate)
+    }
+
     /// Where there is no sound, a poor picture is better than nothing.
     @Test(arguments: [true, false]) func theFallbackNeedsSound(_ hasSound: Bool) {
         var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: hasSound)

@@ -14,6 +14,8 @@ final class UnitCollector: StreamSink, @unchecked Sendable {  // `current`: the 
     let losses = Watched(0)
     private var current = Unit()
 
+    func mediaArrived(bytes: Int) {}
+    func unitArrived(_ header: MediaHeader, now: MediaTimestamp) {}
     func unitBegins(_ header: MediaHeader, now: MediaTimestamp) -> Bool {
         current = Unit(header: header)
         return true
@@ -34,6 +36,7 @@ final class DatagramEnds: Sendable {
     let video = UnitCollector()
     let sound = UnitCollector()
     let events = Watched<[DatagramEvent]>([])
+    let feedback = Watched<[Feedback]>([])
 
     static let token = Array(0..<16 as Range<UInt8>)
 
@@ -44,7 +47,8 @@ final class DatagramEnds: Sendable {
         self.relay = relay
         sender = try DatagramSender(
             path: paths.producer, keys: DatagramKeys(exporter: exporter, token: Self.token),
-            channels: [(1, true), (2, false)], changed: { [events] event in events.change { $0.append(event) } })
+            channels: [(1, true), (2, false)], changed: { [events] event in events.change { $0.append(event) } },
+            feedback: { [feedback] news in feedback.change { $0.append(news) } })
         receiver = try DatagramReceiver(
             path: paths.studio, keys: DatagramKeys(exporter: exporter, token: studioToken),
             streams: [

@@ -85,6 +85,47 @@ import Testing
         try await ends.end()
     }
 
+    /// Two pictures a second and no sound are enough to notice, and one direction as well as both.
+    @Test(arguments: [[DatagramRelay.Direction.toStudio], [.toProducer], [.toStudio, .toProducer]])
+    func aDeadPathIsNoticedWithFewPictures(dead: [DatagramRelay.Direction]) async throws {
+        let ends = try await DatagramEnds(try DatagramRelay())
+        #expect(try await ends.begin() == .opened(payload: 1472))
+        let unit: [UInt8] = [0, 0, 0, 1, 0x65, 1, 2, 3]
+        func show(_ sequence: UInt32) async throws {
+            _ = ends.sender.send(DatagramEnds.packet(unit, sequence: sequence), channel: 1)
+            try await Task.sleep(for: .milliseconds(500))
+        }
+        for sequence in 0..<6 as Range<UInt32> { try await show(sequence) }
+        #expect(ends.events.value.count == 1)
+        #expect(ends.video.units.value.count == 6)
+        ends.relay.change { datagram, direction in dead.contains(direction) ? [] : [datagram] }
+        let start = MonotonicClock.now()
+        for sequence in 6..<40 as Range<UInt32> where ends.events.value.count == 1 { try await show(sequence) }
+        print("noticed after", (MonotonicClock.now() - start).seconds)
+        #expect(ends.events.value.last == .silent)
+        try await ends.end()
+    }
+
+    @Test func feedbackGoesBesideTheConnection() async throws {
+        let ends = try await DatagramEnds(try DatagramRelay())
+        #expect(try await ends.begin() == .opened(payload: 1472))
+        @Sendable func news(_ channel: UInt16, _ sequence: UInt32) -> Feedback {
+            Feedback(
+                channel: channel, sequence: sequence, presentationTime: MediaTimestamp(microseconds: 5), delay: nil,
+                jitter: 0, bytes: 7, late: 0, dropped: 0)
+        }
+        // Not before media comes this way.
+        ends.receiver.tell(news(1, 1))
+        var random = SeededRandom(seed: 12)
+        let units = try await ends.play(5, random: &random)
+        try await expectAll(units, ends)
+        ends.receiver.tell(news(1, 2))
+        ends.receiver.tell(news(2, 3))
+        #expect(try await ends.feedback.wait { $0.contains(news(2, 3)) && $0.contains(news(1, 2)) })
+        #expect(!ends.feedback.value.contains(news(1, 1)))
+        try await ends.end()
+    }
+
     @Test func aRouteOutOfUseStaysOpen() async throws {
         let ends = try await DatagramEnds(try DatagramRelay())
         #expect(try await ends.begin() == .opened(payload: 1472))

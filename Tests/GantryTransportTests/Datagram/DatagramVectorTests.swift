@@ -111,6 +111,7 @@ import Testing
         let expected: [String: [ControlPacket.Item]] = [
             "hello": [.hello], "probed": [.probed(number: 5, size: 1472)], "sent": [.sent(source: 1, highest: 70000)],
             "report": [.report(.init(source: 1, fractionLost: 3, lost: 20, highest: 70001, jitter: 45))],
+            "feedback": [.feedback(Self.feedback)],
             "request": [100, 101, 103, 200].map { .missing(source: 1, sequence: $0) },
         ]
         for vector in try Self.load().control {
@@ -122,6 +123,10 @@ import Testing
         }
     }
 
+    private static let feedback = Feedback(
+        channel: 1, sequence: 900, presentationTime: .init(microseconds: 30_000_000), delay: -1500, jitter: 250,
+        bytes: 22_500_000, late: 1, dropped: 2)
+
     private static func write(_ name: String) -> [UInt8] {
         withUnsafeTemporaryAllocation(byteCount: 200, alignment: 8) { buffer in
             let isProducer = name == "sent"
@@ -131,6 +136,7 @@ import Testing
             case "hello": writer.hello()
             case "probed": writer.probed(number: 5, size: 1472)
             case "sent": writer.sent(1, highest: 70000)
+            case "feedback": writer.feedback(Self.feedback)
             case "report": writer.report(.init(source: 1, fractionLost: 3, lost: 20, highest: 70001, jitter: 45))
             default: writer.request([100, 101, 103, 200], of: 1)
             }

@@ -21,8 +21,11 @@ final class VirtualStream: StreamSink {
     private var expected: [UInt32: [UInt8]] = [:]
     private var pushedAt: [UInt32: MediaTimestamp] = [:]
     private var current: (header: MediaHeader, bytes: [UInt8])?
-    private var now = MediaTimestamp(microseconds: 0)
+    private(set) var now = MediaTimestamp(microseconds: 0)
     private(set) var delays: [MediaDuration] = []
+    /// Of units that came without waiting: the sequence, and how long they were on the way.
+    private(set) var onTheWay: [(sequence: UInt32, delay: MediaDuration)] = []
+    private(set) var mediaBytes: UInt64 = 0
     private(set) var wrong = 0
     private(set) var lostUnits = 0
     private(set) var lastSequence: UInt32?
@@ -107,8 +110,15 @@ final class VirtualStream: StreamSink {
                     now: now)
             }
             lastReport = report
-        case .hello, .probed, .sent: break
+        case .hello, .probed, .sent, .feedback: break
         }
+    }
+
+    func mediaArrived(bytes: Int) { mediaBytes += UInt64(bytes) }
+
+    func unitArrived(_ header: MediaHeader, now: MediaTimestamp) {
+        guard let sent = pushedAt[header.sequence] else { return }
+        onTheWay.append((header.sequence, now - sent))
     }
 
     func unitBegins(_ header: MediaHeader, now: MediaTimestamp) -> Bool {

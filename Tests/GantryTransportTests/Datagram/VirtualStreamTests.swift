@@ -49,6 +49,40 @@ import Testing
         #expect(stream.percentile(0.95) <= bar)
     }
 
+    /// A packet that comes again takes a round trip more, which is no queue: the bitrate stays. 200 ms there and back, and bursts that
+    /// parity does not mend.
+    @Test func repairIsNoQueue() {
+        let stream = VirtualStream(faults { ($0.delay, $0.burst) = (.milliseconds(100), (0.004, 10)) })
+        var random = SeededRandom(seed: 5)
+        var arrived = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        var whole = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        var lowest = (arrived: 6_000_000, whole: 6_000_000)
+        func tell(_ adaptation: inout LinkAdaptation, _ sequence: UInt32, _ delay: MediaDuration) -> Int {
+            let feedback = Feedback(
+                channel: 1, sequence: sequence, presentationTime: stream.now,
+                delay: Int32(clamping: delay.microseconds), jitter: 0, bytes: stream.mediaBytes, late: 0, dropped: 0)
+            _ = adaptation.received(feedback, isVideo: true, measure: nil, now: stream.now)
+            return adaptation.bitrate
+        }
+        for sequence in 0..<UInt32(600) {
+            #expect(stream.push(accessUnit(.random(in: 18_000...32_000, using: &random), &random), sequence: sequence))
+            stream.run(.microseconds(sequence % 3 == 0 ? 33_000 : 33_500))
+            if let newest = stream.onTheWay.last {
+                lowest.arrived = min(lowest.arrived, tell(&arrived, newest.sequence, newest.delay))
+            }
+            if let last = stream.lastSequence, let delay = stream.delays.last {
+                lowest.whole = min(lowest.whole, tell(&whole, last, delay))
+            }
+        }
+        print("lowest bitrate by arrival and by whole units \(lowest), \(stream.onTheWay.count) told")
+        #expect(lowest.arrived == 6_000_000)
+        // The time of repair is there, and would be taken for a queue.
+        #expect(lowest.whole < 4_000_000)
+        // Nine of ten tell.
+        #expect(stream.onTheWay.count > 540)
+        #expect(stream.onTheWay.allSatisfy { $0.delay <= .milliseconds(101) })
+    }
+
     @Test func smallPicturesSurviveLoss() {
         let stream = video(faults { $0.loss = 0.05 }, bytes: 300...2000)
         figures("small", stream)
