@@ -6,9 +6,9 @@ import Testing
 @testable import GantryCore
 @testable import StudioKit
 
-@Suite struct ReplayTimelineTests {
+@Suite struct MediaTimelineTests {
     @Test func positionsFollowTheStamps() {
-        var line = ReplayTimeline()
+        var line = MediaTimeline()
         // The third is sound of a little earlier, in the order in which it came.
         let positions = [1_000_000, 1_033_000, 1_010_000, 5_900_000].map { line.place($0) }
         #expect(positions == [0, 33_000, 10_000, 4_900_000])
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func holesAreClosed() {
-        var line = ReplayTimeline()
+        var line = MediaTimeline()
         let positions = [0, 1_000_000, 7_000_000, 7_040_000].map { line.place($0) }
         #expect(positions == [0, 1_000_000, 1_033_000, 1_073_000])
         // Another clock.
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func anyStampIsTaken() {
-        var line = ReplayTimeline()
+        var line = MediaTimeline()
         var random = SeededRandom(seed: 5)
         for _ in 0..<10_000 {
             if random.next() % 16 == 0 { line.restart() }

@@ -4,7 +4,7 @@ import GantryCore
 /// followed directly by what came after it. A plain value; all times in microseconds.
 ///
 /// Picture and sound share the line, so that they stay together.
-struct ReplayTimeline {
+struct MediaTimeline {
     /// A longer step, or a longer one back, is a hole or another clock.
     private static let longestStep: Int64 = 5_000_000
     private static let longestStepBack: Int64 = 1_000_000
