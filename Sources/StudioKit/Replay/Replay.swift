@@ -195,6 +195,9 @@ extension Replay {
         buffer?.formatChanged(format)
     }
 
+    /// Something is stopped here or by the producer, or goes on. Any thread.
+    func paused() { lock.withLock { buffer }?.paused() }
+
     package func receive(_ packet: MediaPacket) { lock.withLock { buffer }?.add(packet) }
 
     /// On the session's thread.

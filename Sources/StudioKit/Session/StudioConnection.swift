@@ -33,6 +33,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var toldWishes: ReceptionWishes?
     /// Packets of these are let go: they were on their way when the producer was told to stop.
     private var stopped: MediaSelection = []
+    /// Something was stopped or goes on, here or at the producer, since the last packet.
+    private var mayHavePaused = false
     /// Held while wishes are told, so that the producer hears them in order.
     private let wishOrder = Lock()
 
@@ -167,6 +169,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
             let wishes = session.wishes
             perform(
                 lock.withLock {
+                    if stopped != wishes.stopped { mayHavePaused = true }
                     stopped = wishes.stopped
                     if stopped.contains(.video) { videoCounter.interrupted() }
                     if stopped.contains(.audio) { audioCounter.interrupted() }
@@ -272,6 +275,7 @@ extension StudioConnection {
 
     /// On the I/O thread or "studio-udp", while `merge` holds its lock.
     private func received(_ packet: MediaPacket) {
+        notePause()
         if limit?.admits(packet.header, isVideo: packet.codec.isVideo) == false {
             if limit?.isReached == true { close() }
             return
@@ -280,6 +284,21 @@ extension StudioConnection {
         // These first: who follows a packet hears of it before it is decoded.
         for output in session.packetOutputs { output.receive(packet) }
         if packet.codec.isVideo { video?.enqueue(packet) } else { audio?.enqueue(packet) }
+    }
+
+    /// What is held or limited by time leaves pauses out.
+    private func notePause() {
+        let mayHavePaused = lock.withLock {
+            defer { self.mayHavePaused = false }
+            if self.mayHavePaused {
+                videoCounter.paused()
+                audioCounter.paused()
+            }
+            return self.mayHavePaused
+        }
+        guard mayHavePaused else { return }
+        limit?.paused()
+        session.replay.paused()
     }
 
     /// False for what is stopped here. Under the lock.
@@ -426,6 +445,7 @@ extension StudioConnection {
     private func pauseChanged(to new: Bool, _ what: Pause) {
         guard isPaused != new, assemblers.keys.contains(where: { $0 < 16 && what.mask & 1 << $0 != 0 }) else { return }
         isPaused = new
+        lock.withLock { mayHavePaused = true }
         session.report(new ? .paused : .resumed)
     }
 

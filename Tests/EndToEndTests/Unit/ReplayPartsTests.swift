@@ -6,38 +6,6 @@ import Testing
 @testable import GantryCore
 @testable import StudioKit
 
-@Suite struct MediaTimelineTests {
-    @Test func positionsFollowTheStamps() {
-        var line = MediaTimeline()
-        // The third is sound of a little earlier, in the order in which it came.
-        let positions = [1_000_000, 1_033_000, 1_010_000, 5_900_000].map { line.place($0) }
-        #expect(positions == [0, 33_000, 10_000, 4_900_000])
-        #expect(line.end == 4_900_000)
-    }
-
-    @Test func holesAreClosed() {
-        var line = MediaTimeline()
-        let positions = [0, 1_000_000, 7_000_000, 7_040_000].map { line.place($0) }
-        #expect(positions == [0, 1_000_000, 1_033_000, 1_073_000])
-        // Another clock.
-        line.restart()
-        let other = line.place(500)
-        #expect(other == 1_106_000)
-        let farBack = line.place(-2_000_000)
-        #expect(farBack == 1_139_000)
-    }
-
-    @Test func anyStampIsTaken() {
-        var line = MediaTimeline()
-        var random = SeededRandom(seed: 5)
-        for _ in 0..<10_000 {
-            if random.next() % 16 == 0 { line.restart() }
-            let extremes = [Int64.min, .max, 0, -1, Int64(bitPattern: random.next())]
-            _ = line.place(extremes[Int(random.next() % 5)])
-        }
-    }
-}
-
 @Suite struct ReplayIndexTests {
     /// A picture every 100 ms, a key frame every second.
     private func filled(seconds: Int, span: Int64 = 3_000_000, bytes: Int = 1 << 20) -> ReplayIndex<Int> {
