@@ -174,12 +174,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     private func connectOnce(isNews: Bool) -> (end: ConnectionEnd, stood: MediaDuration?) {
         if isNews { continuation.yield(.connecting(target.name)) }
         do throws(GantryError) {
-            let dialer = try SessionDialer(self)
-            let isWanted = lock.withLock {
-                self.dialer = dialer
-                return !isClosing
-            }
-            guard isWanted, let connection = try dialer.run() else { return (.byUs, nil) }
+            guard let connection = try dial() else { return (.byUs, nil) }
             stopArrivals()
             let end = connection.run()
             let statistics = connection.statistics
@@ -190,6 +185,31 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             return (end, connection.stood)
         } catch {
             return (.failed(error), nil)
+        }
+    }
+
+    /// Nil when the session is to end. Turned away before anybody has proved a key, it tries again: there are too many at once.
+    private func dial() throws(GantryError) -> StudioConnection? {
+        var delay = AdmissionDelay()
+        while true {
+            let dialer = try SessionDialer(self)
+            let isWanted = lock.withLock {
+                self.dialer = dialer
+                return !isClosing
+            }
+            guard isWanted else { return nil }
+            do throws(GantryError) {
+                return try dialer.run()
+            } catch {
+                guard error.code == .peerLost, let pause = delay.next() else { throw error }
+                Log.info("\(target.name) has turned us away: trying again")
+                let deadline = MonotonicClock.now() + pause
+                let isOver = lock.withLock {
+                    while !isClosing { if !lock.wait(until: deadline) { break } }
+                    return isClosing
+                }
+                if isOver { return nil }
+            }
         }
     }
 
