@@ -8,7 +8,7 @@ public struct StudioStatistics: Sendable, Equatable {
     public var framesLost = 0
     /// Let go here, because decoding or an output was behind.
     public var framesDropped = 0
-    /// What the producer says that it has sent since its start, and left out; 0 until it has said so.
+    /// What the producer says that it has sent since this session began, to all, and left out; 0 until it has said so.
     public var producerFramesSent = 0
     public var producerFramesDropped = 0
     public var videoBytes = 0
@@ -86,6 +86,10 @@ public struct StudioStatistics: Sendable, Equatable {
         sum.framesDecoded = framesDecoded + past.framesDecoded
         sum.framesLost = framesLost + past.framesLost
         sum.framesDropped = framesDropped + past.framesDropped
+        // Of a peer: the sum may be anything.
+        sum.producerFramesSent = producerFramesSent.addingReportingOverflow(past.producerFramesSent).partialValue
+        sum.producerFramesDropped =
+            producerFramesDropped.addingReportingOverflow(past.producerFramesDropped).partialValue
         sum.videoBytes = videoBytes + past.videoBytes
         sum.audioPacketsReceived = audioPacketsReceived + past.audioPacketsReceived
         sum.audioPacketsLost = audioPacketsLost + past.audioPacketsLost

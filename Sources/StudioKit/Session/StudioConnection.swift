@@ -21,6 +21,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var videoCounter = StreamCounter()
     private var audioCounter = StreamCounter()
     private var producerStats = Stats()
+    /// What the producer said first: it counts from its own start.
+    private var firstStats: Stats?
     private var video: VideoReceiver?
     private var audio: AudioReceiver?
     private var end: SessionEnd?
@@ -318,7 +320,11 @@ extension StudioConnection {
             case .send(let message): carrier.send(message)
             case .established(let accept, let peer): established(accept, peer)
             case .format(let format): formatChanged(format)
-            case .stats(let stats): lock.withLock { producerStats = stats }
+            case .stats(let stats):
+                lock.withLock {
+                    producerStats = stats
+                    firstStats = firstStats ?? stats
+                }
             case .clock(let sent, let received, let answered, let returned):
                 lock.withLock { clock.add(sent: sent, received: received, answered: answered, returned: returned) }
             case .close: carrier.close()
@@ -515,6 +521,11 @@ extension StudioConnection {
 // MARK: - Statistics, any thread
 
 extension StudioConnection {
+    /// Counts of a peer: they may be anything.
+    private static func grown(_ now: UInt64, since first: UInt64) -> Int {
+        now > first ? Int(clamping: now - first) : 0
+    }
+
     var statistics: StudioStatistics {
         let (videoReceiver, audioReceiver) = lock.withLock { (video, audio) }
         var result = StudioStatistics()
@@ -539,8 +550,10 @@ extension StudioConnection {
             result.audioPacketsReceived = audioCounter.received
             result.audioPacketsLost = audioCounter.lost
             result.audioBytes = audioCounter.bytes
-            result.producerFramesSent = Int(clamping: producerStats.framesSent)
-            result.producerFramesDropped = Int(clamping: producerStats.framesDropped)
+            if let firstStats {
+                result.producerFramesSent = Self.grown(producerStats.framesSent, since: firstStats.framesSent)
+                result.producerFramesDropped = Self.grown(producerStats.framesDropped, since: firstStats.framesDropped)
+            }
             result.roundTrip = Int(clamping: clock.roundTrip?.microseconds ?? 0)
             result.clockOffset = Int(clamping: clock.offset(at: MonotonicClock.now())?.microseconds ?? 0)
             result.clockDrift = clock.driftPartsPerMillion
