@@ -4,7 +4,7 @@ import GantryPlatform
 
 /// Writes the sound as WAV to a file or pipe.
 package final class WAVOutput: AudioOutput, Sendable {
-    private let thread: OutputThread<AudioBlock>
+    private let thread: OutputThread<AudioFrame>
     /// A file is a recording of what is live; a pipe goes to somebody who listens.
     package let followsReplay: Bool
 
@@ -19,12 +19,17 @@ package final class WAVOutput: AudioOutput, Sendable {
             guard let first = queue.pop() else { return }
             // Opened only now: without a connection an older file stays as it is.
             let writer = try WAVWriter(output: OutputFile(path: path, overwrite: overwrite))
-            try writer.write(first)
-            while let block = queue.pop() { try writer.write(block) }
+            try writer.write(first.block)
+            var run = first.run
+            while let frame = queue.pop() {
+                if frame.run != run { writer.jump() }
+                run = frame.run
+                try writer.write(frame.block)
+            }
             try writer.finish()
         }
     }
 
-    package func receive(_ frame: AudioFrame) { thread.queue.pushDroppingOldest(frame.block) }
+    package func receive(_ frame: AudioFrame) { thread.queue.pushDroppingOldest(frame) }
     package func audioEnded() { thread.finish() }
 }

@@ -31,9 +31,13 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
 
     /// Begins to hold what comes. Armed already: what is held is let go, unless the settings are the same.
     ///
-    /// - Throws: `invalidArgument` for settings that cannot be, `invalidState` after the session's end.
+    /// - Throws: `invalidArgument` for settings that cannot be, `invalidState` after the session's end and from an output,
+    ///   which the replay's thread may be waiting for.
     public func arm(_ settings: ReplaySettings = ReplaySettings()) throws(GantryError) {
         try settings.check()
+        guard !outputs.isInside else {
+            throw GantryError(.invalidState, "An output that is being called cannot arm a replay: use another thread.")
+        }
         let buffer = ReplayBuffer(settings)
         let player = ReplayPlayer(
             buffer, outputs: outputs, changed: { [report] in report(.replay(behind: $0)) },
@@ -61,7 +65,7 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
         session?.keyFramesChanged()
     }
 
-    /// Goes live, and lets go of what is held.
+    /// Goes live, and lets go of what is held. From an output it returns before the others are live, since it cannot wait.
     public func disarm() {
         let player = lock.withLock {
             defer {
@@ -70,7 +74,7 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
             }
             return self.player
         }
-        player?.stop()
+        player?.stop(waits: !outputs.isInside)
     }
 
     public var isArmed: Bool { lock.withLock { buffer != nil } }
@@ -137,7 +141,8 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
     /// what comes meanwhile is not in the file. Blocks until the file is whole: not on the cooperative pool.
     ///
     /// - Throws: `invalidState` when it is not armed or nothing has come yet, `busy` while another file is being written,
-    ///   `invalidArgument`, `outputNotWritable`, `outputFull`, `outputFailed`.
+    ///   `invalidArgument`, `outputNotWritable`, `outputFull`, `outputFailed`. Where some of it was written before, the
+    ///   message names the files that hold it.
     public func save(to path: String, overwrite: Bool = false) throws(GantryError) -> SavedReplay {
         _ = try Container.ofRecording(path)
         try OutputPath.check(path, overwrite: overwrite)

@@ -1,3 +1,4 @@
+import Foundation
 import GantryMedia
 import GantryPlatform
 import GantryTestSupport
@@ -174,6 +175,37 @@ import Testing
         #expect(saved.duration == .seconds(3) && saved.frames == 0)
         let facts = try await Judge.probe(path)
         #expect(facts.audio["codec_name"] == "opus" && facts.video.isEmpty && abs(facts.duration - 3) < 0.05)
+    }
+
+    /// The picture changes its size, and there is a file where the second part should go.
+    @Test func whatWasSavedBeforeAFaultIsNamed() async throws {
+        let buffer = ReplayBuffer(ReplaySettings(duration: .seconds(10)))
+        var number = 0
+        for width in [320, 160] {
+            let encoder = try H264Encoder(
+                configuration: H264EncoderConfiguration(
+                    width: width, height: 90, frameRate: .fps30, bitrate: 1_000_000, color: .bt709))
+            buffer.formatChanged(format(width))
+            for count in 0..<40 {
+                let picture = try #require(Picture(format: .i420, width: width, height: 90))
+                picture.presentationTime = .init(microseconds: Int64(number) * 40_000)
+                let packet = MediaPacket()
+                try encoder.encode(picture, forceKey: count == 0, into: packet)
+                buffer.add(packet)
+                number += 1
+            }
+        }
+        let folder = try TestFolder()
+        let (path, second) = (folder.file("goal.mp4"), folder.file("goal-2.mp4"))
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: second))
+        let error = await #expect(throws: GantryError.self) {
+            try await onThread { try ReplayFile.write(buffer.snapshot(), to: path, overwrite: false) }
+        }
+        #expect(error?.code == .outputNotWritable)
+        let message = error?.message ?? ""
+        #expect(message.contains(second) && message.hasSuffix("1.6 s are saved in \(path)."), "\(message)")
+        #expect(try await Judge.probe(path).frames == 40)
+        #expect(try String(contentsOfFile: second, encoding: .utf8) == "mine")
     }
 
     @Test func whatHasGoneIsSaid() throws {
