@@ -29,6 +29,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     let context: Context
     let configuration: StudioSessionConfiguration
     let outputs: OutputSwitch
+    private let lanes: OutputLanes
     /// What gets every packet.
     let packetOutputs: [any PacketOutput]
     private let continuation: AsyncStream<StudioEvent>.Continuation
@@ -55,9 +56,10 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         self.target = target
         self.configuration = configuration
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
-        outputs = OutputSwitch(video: configuration.videoOutputs, audio: configuration.audioOutputs)
+        lanes = OutputLanes(configuration)
+        outputs = OutputSwitch(video: lanes.video, audio: lanes.audio)
         replay = Replay(outputs: outputs) { [continuation] in continuation.yield($0) }
-        packetOutputs = configuration.packetOutputs + [replay]
+        packetOutputs = lanes.packets + [replay]
         replay.session = self
     }
 
@@ -74,6 +76,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         }
         guard isFirst else { throw GantryError(.invalidState, "The session has been started already.") }
         if let settings = configuration.replay { try replay.arm(settings) }
+        try lanes.start()
         let thread = try NamedThread("studio-session") { [self] in run() }
         lock.withLock { self.thread = thread }
     }
@@ -165,7 +168,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         stopArrivals()
         replay.finish()
         outputs.ended()
-        for output in configuration.packetOutputs { output.finish() }
+        for output in lanes.packets { output.finish() }
         continuation.yield(.ended(failure))
         continuation.finish()
     }

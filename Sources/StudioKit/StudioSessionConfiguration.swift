@@ -18,8 +18,8 @@ public struct StudioSessionConfiguration: Sendable {
     public var videoOutputs: [any VideoOutput] = []
     /// Each gets all decoded sound, in this order.
     public var audioOutputs: [any AudioOutput] = []
-    /// Each gets every packet as it came.
-    package var packetOutputs: [any PacketOutput] = []
+    /// Each gets every packet as it came, in this order.
+    public var packetOutputs: [any PacketOutput] = []
 
     public init() {}
 }

@@ -1,6 +1,6 @@
 public import GantryCore
 import GantryMedia
-package import GantryPlatform
+import GantryPlatform
 
 /// The last seconds of a session, to be shown again or saved: `StudioSession.replay`. Any thread.
 ///
@@ -143,7 +143,7 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
     /// - Throws: `invalidState` when it is not armed or nothing has come yet, `busy` while another file is being written,
     ///   `invalidArgument`, `outputNotWritable`, `outputFull`, `outputFailed`. Where some of it was written before, the
     ///   message names the files that hold it.
-    public func save(to path: String, overwrite: Bool = false) throws(GantryError) -> SavedReplay {
+    public func save(to path: String, overwrite: Bool = false) throws(GantryError) -> SavedMedia {
         _ = try Container.ofRecording(path)
         try OutputPath.check(path, overwrite: overwrite)
         guard OutputPath.isRegularFile(path) else {
@@ -156,9 +156,7 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
         }
         guard isFirst else { throw GantryError(.busy, "A replay is being saved already. Wait for it.") }
         defer { lock.withLock { isSaving = false } }
-        let summary = try ReplayFile.write(buffer.snapshot(), to: path, overwrite: overwrite)
-        return SavedReplay(
-            paths: summary.paths, duration: summary.duration, frames: summary.frames, bytes: summary.bytes)
+        return SavedMedia(try ReplayFile.write(buffer.snapshot(), to: path, overwrite: overwrite))
     }
 
     private func current() throws(GantryError) -> (ReplayBuffer, ReplayPlayer, ClosedRange<Int64>) {
@@ -178,9 +176,10 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
 // MARK: - The connection's I/O thread
 
 extension Replay {
-    package var wantsRegularKeyFrames: Bool { isArmed }
+    public var returnsAtOnce: Bool { true }
+    public var wantsRegularKeyFrames: Bool { isArmed }
 
-    package func expect(video: Bool, audio: Bool) {
+    public func expect(video: Bool, audio: Bool) {
         let buffer = lock.withLock {
             if !video { self.video = nil }
             if !audio { self.audio = nil }
@@ -189,7 +188,7 @@ extension Replay {
         buffer?.restart()
     }
 
-    package func formatChanged(_ format: StreamFormat, epoch: UInt16) {
+    public func formatChanged(_ format: StreamFormat, epoch: UInt16) {
         let buffer = lock.withLock {
             switch format {
             case .video(let new): video = new
@@ -203,10 +202,10 @@ extension Replay {
     /// Something is stopped here or by the producer, or goes on. Any thread.
     func paused() { lock.withLock { buffer }?.paused() }
 
-    package func receive(_ packet: MediaPacket) { lock.withLock { buffer }?.add(packet) }
+    public func receive(_ packet: CodedPacket) { lock.withLock { buffer }?.add(packet.packet) }
 
     /// On the session's thread.
-    package func finish() {
+    public func finish() {
         lock.withLock { isOver = true }
         disarm()
     }

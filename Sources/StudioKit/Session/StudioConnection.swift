@@ -284,7 +284,8 @@ extension StudioConnection {
         }
         guard lock.withLock({ count(packet) }) else { return }
         // These first: who follows a packet hears of it before it is decoded.
-        for output in session.packetOutputs { output.receive(packet) }
+        let coded = CodedPacket(packet)
+        for output in session.packetOutputs { output.receive(coded) }
         if packet.codec.isVideo { video?.enqueue(packet) } else { audio?.enqueue(packet) }
     }
 

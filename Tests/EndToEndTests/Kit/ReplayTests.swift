@@ -200,6 +200,7 @@ extension EndToEnd {
             weak var replay: Replay?
             let error = Watched<GantryError.Code?>(nil)
             let hasMeddled = Watched(false)
+            let returnsAtOnce = true
 
             func receive(_ frame: VideoFrame) {
                 guard let replay, replay.status.behind != nil, !hasMeddled.value else { return }
@@ -249,6 +250,7 @@ extension EndToEnd {
         private final class LiveOutput: VideoOutput {
             private let output: any VideoOutput
             let followsReplay = false
+            let returnsAtOnce = true
 
             init(_ output: any VideoOutput) { self.output = output }
 
