@@ -18,6 +18,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         var trusts: KeyID?
     }
 
+    /// The producer that was asked for.
     public let target: ProducerTarget
     /// Newest 64 are kept for a reader that is slow.
     public let events: AsyncStream<StudioEvent>
@@ -128,7 +129,9 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// Calls `observer` with what the producer sends, one message after the other, on a thread of the connection. While it
     /// does not return, the producer can send 256 KiB, and no more; media go on. It must return before the session can end.
     ///
-    /// - Parameter label: only what has this label; nil: all.
+    /// - Parameters:
+    ///   - label: only what has this label; nil: all.
+    ///   - observer: gets each message.
     @discardableResult
     public func observeData(
         _ label: String? = nil, _ observer: @escaping @Sendable (LabeledData) -> Void
@@ -140,6 +143,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
 
     private func run() {
         var delay = ReconnectDelay()
+        var admission = AdmissionDelay()
         var failure: GantryError?
         var hasStood = false
         // What goes on while the producer is away is told once.
@@ -149,6 +153,12 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             let (end, stood) = connectOnce(isNews: isNews)
             failure = end.error
             isNews = stood != nil
+            if let pause = admissionPause(after: end, stood: stood, &admission) {
+                // Also when an arrival is seen: all others see it, too.
+                guard rest(until: MonotonicClock.now() + pause) else { continue }
+                failure = nil
+                break
+            }
             if isNews {
                 delay.succeeded()
                 isAway = false
@@ -177,7 +187,12 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     private func connectOnce(isNews: Bool) -> (end: ConnectionEnd, stood: MediaDuration?) {
         if isNews { continuation.yield(.connecting(target.name)) }
         do throws(GantryError) {
-            guard let connection = try dial() else { return (.byUs, nil) }
+            let dialer = try SessionDialer(self)
+            let isWanted = lock.withLock {
+                self.dialer = dialer
+                return !isClosing
+            }
+            guard isWanted, let connection = try dialer.run() else { return (.byUs, nil) }
             stopArrivals()
             let end = connection.run()
             let statistics = connection.statistics
@@ -191,29 +206,15 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         }
     }
 
-    /// Nil when the session is to end. Turned away before anybody has proved a key, it tries again: there are too many at once.
-    private func dial() throws(GantryError) -> StudioConnection? {
-        var delay = AdmissionDelay()
-        while true {
-            let dialer = try SessionDialer(self)
-            let isWanted = lock.withLock {
-                self.dialer = dialer
-                return !isClosing
-            }
-            guard isWanted else { return nil }
-            do throws(GantryError) {
-                return try dialer.run()
-            } catch {
-                guard error.code == .peerLost, let pause = delay.next() else { throw error }
-                Log.info("\(target.name) has turned us away: trying again")
-                let deadline = MonotonicClock.now() + pause
-                let isOver = lock.withLock {
-                    while !isClosing { if !lock.wait(until: deadline) { break } }
-                    return isClosing
-                }
-                if isOver { return nil }
-            }
-        }
+    /// How long to wait for another try; nil: the connection's end was none of being turned away. TLS 1.3 lets a studio finish
+    /// before the producer has looked at its key, and ACCEPT alone says that it has.
+    private func admissionPause(
+        after end: ConnectionEnd, stood: MediaDuration?, _ delay: inout AdmissionDelay
+    ) -> MediaDuration? {
+        if stood != nil { delay = AdmissionDelay() }
+        guard stood == nil, end.error?.code == .peerLost, let pause = delay.next() else { return nil }
+        Log.info("\(target.name) has turned us away: trying again")
+        return pause
     }
 
     private var closing: Bool { lock.withLock { isClosing } }
@@ -226,6 +227,14 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
                 if !lock.wait(until: deadline) { break }
             }
             hasArrived = false
+            return isClosing
+        }
+    }
+
+    /// True when the session is to end; false at `deadline`.
+    private func rest(until deadline: MediaTimestamp) -> Bool {
+        lock.withLock {
+            while !isClosing, lock.wait(until: deadline) {}
             return isClosing
         }
     }

@@ -1,10 +1,11 @@
-/// How long to wait before a producer is dialled again that has closed before either side proved its key. A plain value.
+/// How long to wait before a producer is dialled again that has closed before it let us in. A plain
+/// value.
 ///
 /// So it does with all but two unproven connections of one host: with those who start at the same moment, most are turned
 /// away, and must not come back at the same moment.
 package struct AdmissionDelay: Sendable {
-    /// One that closes for another reason must be told of soon: five seconds in the mean.
-    private static let most = 6
+    /// One that closes for another reason must be told of soon: eight seconds in the mean.
+    private static let most = 8
     private static let shortest = MediaDuration.milliseconds(100)
     /// Grows, since handshakes of a busy machine take long.
     private static let spreads: [MediaDuration] = [
