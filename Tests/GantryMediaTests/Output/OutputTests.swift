@@ -168,10 +168,10 @@ import Testing
         try writer.write(block(480, at: 30_060_000, value: -0.5))
         try writer.finish()
         let left = try await samples(path)
-        #expect(left.count == 4320)
+        #expect(left.count == 4800)
         #expect(left[480..<1440].allSatisfy { $0 == 8192 })
         #expect(left[1440..<1920].allSatisfy { $0 == -16_384 })
-        #expect(left[1920..<3840].allSatisfy { $0 == 0 } && left.last == -16_384)
+        #expect(left[1920..<4320].allSatisfy { $0 == 0 } && left.last == -16_384)
     }
 
     @Test func wavStartsAtAGivenOriginAndSurvivesStrangeStampsAndSamples() async throws {
