@@ -9,6 +9,7 @@ public struct CodedPacket: Sendable {
 
     package init(_ packet: MediaPacket) { self.packet = packet }
 
+    /// How it is coded.
     public var codec: MediaCodec { packet.codec }
     /// Whether decoding can begin here. True of all sound, and of all JPEG pictures.
     public var isKeyFrame: Bool { packet.header.isKey || packet.codec != .h264 }

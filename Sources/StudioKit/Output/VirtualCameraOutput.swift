@@ -60,5 +60,6 @@ public final class VirtualCameraOutput: VideoOutput, @unchecked Sendable {  // `
     /// What the card says from now on, below "NO SIGNAL".
     public func say(_ detail: String) { camera.setCard(VirtualCameraCard(detail: detail)) }
 
+    /// Lets go of the device. Blocks until its thread has ended; does nothing the second time.
     public func close() { camera.close() }
 }

@@ -77,8 +77,10 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
         player?.stop(waits: !outputs.isInside)
     }
 
+    /// Whether it holds what comes.
     public var isArmed: Bool { lock.withLock { buffer != nil } }
 
+    /// What it holds, and what the outputs show.
     public var status: ReplayStatus {
         let (buffer, player) = lock.withLock { (self.buffer, self.player) }
         var status = ReplayStatus()
