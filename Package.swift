@@ -21,6 +21,13 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A program as a user of the kits writes it: it sees what is public, and no more. Not a product.
+func example(_ name: String, _ kits: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: "gantry-example-\(name)", dependencies: kits, path: "Examples/\(name)", packageAccess: false,
+        swiftSettings: strict)
+}
+
 /// A C library of the distribution: module map and shim in `Sources/CModules/<name>`, found through pkg-config.
 func library(_ name: String, pkgConfig: String? = nil, apt: [String]) -> Target {
     .systemLibrary(
@@ -79,6 +86,10 @@ let package = Package(
         module("CommandLineKit", ["GantryCore", "GantryPlatform"]),
         tool("gantry-producer", ["ProducerKit", "CommandLineKit", "GantryCore", "GantryMedia", "GantryPlatform"]),
         tool("gantry-studio", ["StudioKit", "CommandLineKit", "GantryCore", "GantryMedia", "GantryPlatform"]),
+
+        example("send", ["ProducerKit"]),
+        example("receive", ["StudioKit"]),
+        example("chat", ["ProducerKit", "StudioKit"]),
 
         .target(
             name: "GantryTestSupport",

@@ -3,12 +3,14 @@
 /// The message says what happened and what to do next, in one or two sentences, and never contains a secret or
 /// unchecked text of a peer. It is what the tools print.
 public struct GantryError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure it is, for programs.
     public let code: Code
     /// What happened and what mends it.
     public let message: String
     /// The failure underneath, as its own words (a library's or the kernel's text), or nil.
     public let cause: String?
 
+    /// The message is whole sentences: what happened, and what mends it. The cause is what a library or the system said.
     public init(_ code: Code, _ message: String, cause: String? = nil) {
         self.code = code
         self.message = message
@@ -37,7 +39,9 @@ extension GantryError.Code {
     public static let invalidArgument = Self(101)
     /// The call does not fit the state, for example `start` twice.
     public static let invalidState = Self(102)
+    /// The caller gave it up.
     public static let cancelled = Self(103)
+    /// The other end took too long.
     public static let timeout = Self(104)
     /// The one thing of its kind is in use already.
     public static let busy = Self(105)
@@ -59,23 +63,31 @@ extension GantryError.Code {
     public static let pairingCodeInvalid = Self(200)
     /// A code of another version.
     public static let pairingCodeVersion = Self(201)
+    /// No studio that shows this code was found within 30 seconds.
     public static let noStudioAnswered = Self(202)
+    /// One side said that the digits differ.
     public static let pairingDeclined = Self(203)
+    /// One side gave it up.
     public static let pairingCancelled = Self(204)
+    /// The other side began and did not finish.
     public static let pairingTimeout = Self(205)
     /// The code of this very installation.
     public static let pairingCodeOwn = Self(206)
+    /// The code is older than two minutes.
     public static let pairingCodeExpired = Self(207)
     /// The other end did not know the secret, or is not who the code names.
     public static let pairingProof = Self(208)
 
     // Transport
+    /// Nobody answers at any address of the peer.
     public static let cannotConnect = Self(300)
+    /// Another program listens on the port.
     public static let portInUse = Self(301)
     /// The peer is not in the store, or does not have us in its own.
     public static let notPaired = Self(302)
     /// The peer has removed this device.
     public static let unpairedByPeer = Self(303)
+    /// The peers have no version of the protocol in common.
     public static let versionMismatch = Self(304)
     /// The peer broke the protocol.
     public static let protocolError = Self(305)
@@ -83,6 +95,7 @@ extension GantryError.Code {
     public static let peerLost = Self(306)
     /// The peer answered and said no (busy, declined, not ready).
     public static let rejected = Self(307)
+    /// The TLS handshake failed, or what came could not be decrypted.
     public static let tls = Self(308)
     /// Another key answered than the one that is paired.
     public static let wrongPeer = Self(309)
@@ -118,10 +131,13 @@ extension GantryError.Code {
     public static let usbFunction = Self(425)
 
     // Source
+    /// There is no such file, device or address.
     public static let sourceNotFound = Self(500)
     /// Damaged, truncated, or not a media file.
     public static let sourceUnreadable = Self(501)
+    /// The source has neither picture nor sound.
     public static let sourceHasNoMedia = Self(502)
+    /// Coded in a way that is not known here.
     public static let unsupportedCodec = Self(503)
     /// Another program uses the device.
     public static let sourceBusy = Self(504)
@@ -133,7 +149,9 @@ extension GantryError.Code {
     public static let sourceSilent = Self(507)
 
     // Codec
+    /// An encoder failed.
     public static let encoder = Self(600)
+    /// A decoder failed.
     public static let decoder = Self(601)
 
     // Output
@@ -141,6 +159,7 @@ extension GantryError.Code {
     public static let outputNotWritable = Self(700)
     /// No room is left on the device.
     public static let outputFull = Self(701)
+    /// Writing failed for another reason than a full disk.
     public static let outputFailed = Self(702)
     /// The reader of a pipe has gone.
     public static let outputClosed = Self(703)

@@ -137,7 +137,9 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     /// Sends bytes to a studio, or to all that receive. Does not block.
     ///
-    /// - Parameter peer: the studio's key; nil: all.
+    /// - Parameters:
+    ///   - data: the bytes, and what they are about.
+    ///   - peer: the studio's key; nil: all.
     /// - Returns: how many it is on the way to. A studio that is left out is not connected, takes no data, or has not yet
     ///   taken 256 KiB that were sent before: try again then.
     @discardableResult
@@ -148,7 +150,9 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     /// Calls `observer` with what studios send, one message after the other for each studio, on a thread of its connection.
     /// While it does not return, that studio can send 256 KiB, and no more; media go on.
     ///
-    /// - Parameter label: only what has this label; nil: all.
+    /// - Parameters:
+    ///   - label: only what has this label; nil: all.
+    ///   - observer: gets each message, and who has sent it.
     @discardableResult
     public func observeData(
         _ label: String? = nil, _ observer: @escaping @Sendable (LabeledData, ProducerPeer) -> Void

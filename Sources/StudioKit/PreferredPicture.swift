@@ -4,11 +4,14 @@ public import GantryCore
 public struct PreferredPicture: Hashable, Sendable {
     /// Pixels, 1…8192 each; both or neither.
     public var width: Int?
+    /// Pixels; nil: as it was wished before.
     public var height: Int?
+    /// Nil: as it was wished before.
     public var frameRate: FrameRate?
     /// Bits a second.
     public var maximumBitrate: Int?
 
+    /// What is left out stays as it was wished before.
     public init(width: Int? = nil, height: Int? = nil, frameRate: FrameRate? = nil, maximumBitrate: Int? = nil) {
         self.width = width
         self.height = height

@@ -5,6 +5,7 @@ public struct StudioConfiguration: Sendable {
     /// Where identity and paired devices are kept. Nil: `GANTRY_STATE_DIR`, or `gantry` in the user's state folder.
     public var stateDirectory: String?
 
+    /// What is left out is as the properties say.
     public init(name: String? = nil, stateDirectory: String? = nil) {
         self.name = name
         self.stateDirectory = stateDirectory

@@ -80,7 +80,9 @@ public final class StudioController: Sendable {
     /// Connects to a paired producer without taking media, and says goodbye: for whoever wants to know that it works.
     /// Blocks for 5 seconds at most: not on the cooperative pool.
     ///
-    /// - Parameter searches: looks for it on the network as well, not only where it was met last.
+    /// - Parameters:
+    ///   - device: the producer.
+    ///   - searches: looks for it on the network as well, not only where it was met last.
     /// - Throws: why the producer does not let us in.
     public func checkConnection(to device: PairedDevice, searches: Bool = true) throws(GantryError) {
         try BriefSession(context, device: device, searches: searches, limit: .seconds(5)).run(goodbye: .normal)
@@ -88,6 +90,7 @@ public final class StudioController: Sendable {
 
     private var context: StudioSession.Context { .init(identity: identity, store: store, name: name) }
 
+    /// Calls a device otherwise, on this machine alone.
     public func renamePairedDevice(_ keyID: KeyID, to alias: String) throws(GantryError) {
         _ = try store.rename(keyID: keyID, to: alias)
     }

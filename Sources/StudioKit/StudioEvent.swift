@@ -2,6 +2,7 @@ public import GantryCore
 
 /// What happens in a session, in order. `ended` comes exactly once, last.
 public enum StudioEvent: Sendable {
+    /// The producer of that name is looked for and dialled.
     case connecting(String)
     /// The network cannot be searched; the address where the producer was met last is tried.
     case discoveryUnavailable(GantryError)
@@ -36,8 +37,11 @@ public enum StudioEvent: Sendable {
 
 /// One stream that a producer offers.
 public struct StreamInfo: Sendable, Hashable {
+    /// Its number in this session.
     public let channel: Int
+    /// Pictures, sound or data.
     public let kind: MediaKind
+    /// How it is coded; nil: data, or a codec that is not known here.
     public let codec: MediaCodec?
     /// Safe to print.
     public let name: String

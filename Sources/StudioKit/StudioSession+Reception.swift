@@ -3,8 +3,8 @@ public import GantryCore
 /// What a session receives, changed while it runs. All of it may come before `start()` and from any thread, holds for every
 /// connection of the session, and returns at once.
 extension StudioSession {
-    /// Has the producer stop sending: to this studio alone, which stays connected. Nothing of it reaches an output any
-    /// more on return, until `resume`.
+    /// Has the producer stop sending: to this studio alone, which stays connected. What comes after the return is let go,
+    /// until `resume`; what had come before is still decoded, and reaches outputs a moment later.
     public func pause(_ media: MediaSelection = .all) { changeWishes { $0.paused.formUnion(media) } }
 
     /// Goes on after `pause`; the picture with a key frame. A hidden picture stays hidden.

@@ -18,6 +18,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         var trusts: KeyID?
     }
 
+    /// The producer that was asked for.
     public let target: ProducerTarget
     /// Newest 64 are kept for a reader that is slow.
     public let events: AsyncStream<StudioEvent>
@@ -29,6 +30,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     let context: Context
     let configuration: StudioSessionConfiguration
     let outputs: OutputSwitch
+    private let lanes: OutputLanes
     /// What gets every packet.
     let packetOutputs: [any PacketOutput]
     private let continuation: AsyncStream<StudioEvent>.Continuation
@@ -55,9 +57,10 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         self.target = target
         self.configuration = configuration
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
-        outputs = OutputSwitch(video: configuration.videoOutputs, audio: configuration.audioOutputs)
+        lanes = OutputLanes(configuration)
+        outputs = OutputSwitch(video: lanes.video, audio: lanes.audio)
         replay = Replay(outputs: outputs) { [continuation] in continuation.yield($0) }
-        packetOutputs = configuration.packetOutputs + [replay]
+        packetOutputs = lanes.packets + [replay]
         replay.session = self
     }
 
@@ -74,6 +77,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         }
         guard isFirst else { throw GantryError(.invalidState, "The session has been started already.") }
         if let settings = configuration.replay { try replay.arm(settings) }
+        try lanes.start()
         let thread = try NamedThread("studio-session") { [self] in run() }
         lock.withLock { self.thread = thread }
     }
@@ -125,7 +129,9 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// Calls `observer` with what the producer sends, one message after the other, on a thread of the connection. While it
     /// does not return, the producer can send 256 KiB, and no more; media go on. It must return before the session can end.
     ///
-    /// - Parameter label: only what has this label; nil: all.
+    /// - Parameters:
+    ///   - label: only what has this label; nil: all.
+    ///   - observer: gets each message.
     @discardableResult
     public func observeData(
         _ label: String? = nil, _ observer: @escaping @Sendable (LabeledData) -> Void
@@ -137,6 +143,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
 
     private func run() {
         var delay = ReconnectDelay()
+        var admission = AdmissionDelay()
         var failure: GantryError?
         var hasStood = false
         // What goes on while the producer is away is told once.
@@ -146,6 +153,12 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             let (end, stood) = connectOnce(isNews: isNews)
             failure = end.error
             isNews = stood != nil
+            if let pause = admissionPause(after: end, stood: stood, &admission) {
+                // Also when an arrival is seen: all others see it, too.
+                guard rest(until: MonotonicClock.now() + pause) else { continue }
+                failure = nil
+                break
+            }
             if isNews {
                 delay.succeeded()
                 isAway = false
@@ -165,7 +178,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         stopArrivals()
         replay.finish()
         outputs.ended()
-        for output in configuration.packetOutputs { output.finish() }
+        for output in lanes.packets { output.finish() }
         continuation.yield(.ended(failure))
         continuation.finish()
     }
@@ -193,6 +206,17 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         }
     }
 
+    /// How long to wait for another try; nil: the connection's end was none of being turned away. TLS 1.3 lets a studio finish
+    /// before the producer has looked at its key, and ACCEPT alone says that it has.
+    private func admissionPause(
+        after end: ConnectionEnd, stood: MediaDuration?, _ delay: inout AdmissionDelay
+    ) -> MediaDuration? {
+        if stood != nil { delay = AdmissionDelay() }
+        guard stood == nil, end.error?.code == .peerLost, let pause = delay.next() else { return nil }
+        Log.info("\(target.name) has turned us away: trying again")
+        return pause
+    }
+
     private var closing: Bool { lock.withLock { isClosing } }
 
     /// True when the session is to end; false at `deadline`, or as soon as a producer appears that may be the one.
@@ -203,6 +227,14 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
                 if !lock.wait(until: deadline) { break }
             }
             hasArrived = false
+            return isClosing
+        }
+    }
+
+    /// True when the session is to end; false at `deadline`.
+    private func rest(until deadline: MediaTimestamp) -> Bool {
+        lock.withLock {
+            while !isClosing, lock.wait(until: deadline) {}
             return isClosing
         }
     }

@@ -2,13 +2,16 @@ public import GantryCore
 
 /// What a session takes, and where it goes.
 public struct StudioSessionConfiguration: Sendable {
+    /// Whether pictures are asked for.
     public var wantsVideo = true
+    /// Whether sound is asked for.
     public var wantsAudio = true
     /// Without it nothing is observed, and nothing can be sent.
     public var wantsData = true
     /// Ends the session when this much media has come, by the producer's stamps: nothing later reaches any output. Nil:
     /// goes on.
     public var duration: MediaDuration?
+    /// Whether the session outlives its connection.
     public var reconnection = Reconnection.never
     /// Arms the replay from the start; nil: `StudioSession.replay` can be armed later.
     public var replay: ReplaySettings?
@@ -18,8 +21,9 @@ public struct StudioSessionConfiguration: Sendable {
     public var videoOutputs: [any VideoOutput] = []
     /// Each gets all decoded sound, in this order.
     public var audioOutputs: [any AudioOutput] = []
-    /// Each gets every packet as it came.
-    package var packetOutputs: [any PacketOutput] = []
+    /// Each gets every packet as it came, in this order.
+    public var packetOutputs: [any PacketOutput] = []
 
+    /// Picture, sound and data, no outputs.
     public init() {}
 }

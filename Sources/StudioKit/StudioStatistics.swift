@@ -2,20 +2,29 @@
 public struct StudioStatistics: Sendable, Equatable {
     /// Seconds of media so far, by the producer's stamps.
     public var mediaSeconds = 0.0
+    /// Pictures that came.
     public var framesReceived = 0
+    /// Pictures that were decoded.
     public var framesDecoded = 0
     /// Gaps in the sequence numbers: what the producer encoded and we never got.
     public var framesLost = 0
     /// Let go here, because decoding or an output was behind.
     public var framesDropped = 0
-    /// What the producer says that it has sent since its start, and left out; 0 until it has said so.
+    /// What the producer says that it has sent since this session began, to all, and left out; 0 until it has said so.
     public var producerFramesSent = 0
+    /// What the producer says that it has left out in that time.
     public var producerFramesDropped = 0
+    /// Of coded picture.
     public var videoBytes = 0
+    /// Packets of sound that came.
     public var audioPacketsReceived = 0
+    /// Gaps in the sequence numbers of sound.
     public var audioPacketsLost = 0
+    /// Of coded sound.
     public var audioBytes = 0
+    /// Of the last decoded picture, in pixels; 0 before the first.
     public var width = 0
+    /// Of the last decoded picture, in pixels; 0 before the first.
     public var height = 0
     /// Pictures a second over the whole session, by the stamps of the producer.
     public var framesPerSecond = 0.0
@@ -25,6 +34,7 @@ public struct StudioStatistics: Sendable, Equatable {
     public var latency = Percentiles()
     /// From the last byte's arrival to decoded.
     public var decodeTime = Percentiles()
+    /// As `latency`, of sound.
     public var audioLatency = Percentiles()
     /// The producer's clock minus ours; 0 before the first estimate.
     public var clockOffset = 0
@@ -43,6 +53,7 @@ public struct StudioStatistics: Sendable, Equatable {
     /// Media that came over UDP; all 0 where it came over TCP.
     public var udp = UDPCounts()
 
+    /// What came over UDP.
     public struct UDPCounts: Sendable, Equatable {
         /// Pictures and packets of sound.
         public var units = 0
@@ -53,6 +64,7 @@ public struct StudioStatistics: Sendable, Equatable {
         /// Datagrams that were not the producer's, or came twice: refused by SRTP.
         public var refused = 0
 
+        /// Nothing.
         public init() {}
 
         static func + (a: Self, b: Self) -> Self {
@@ -65,16 +77,24 @@ public struct StudioStatistics: Sendable, Equatable {
         }
     }
 
+    /// How long something took, in microseconds.
     public struct Percentiles: Sendable, Equatable {
+        /// Of the values that they are taken from.
         public var count = 0
+        /// The median.
         public var p50 = 0
+        /// 19 of 20 took no longer.
         public var p95 = 0
+        /// 99 of 100 took no longer.
         public var p99 = 0
+        /// The longest.
         public var maximum = 0
 
+        /// Nothing measured.
         public init() {}
     }
 
+    /// Nothing received.
     public init() {}
 
     /// With the counts of connections before this one.
@@ -86,6 +106,10 @@ public struct StudioStatistics: Sendable, Equatable {
         sum.framesDecoded = framesDecoded + past.framesDecoded
         sum.framesLost = framesLost + past.framesLost
         sum.framesDropped = framesDropped + past.framesDropped
+        // Of a peer: the sum may be anything.
+        sum.producerFramesSent = producerFramesSent.addingReportingOverflow(past.producerFramesSent).partialValue
+        sum.producerFramesDropped =
+            producerFramesDropped.addingReportingOverflow(past.producerFramesDropped).partialValue
         sum.videoBytes = videoBytes + past.videoBytes
         sum.audioPacketsReceived = audioPacketsReceived + past.audioPacketsReceived
         sum.audioPacketsLost = audioPacketsLost + past.audioPacketsLost

@@ -12,9 +12,11 @@ public struct VideoRate: Sendable, Hashable {
 
 /// Whether the producer sends the picture, and why not.
 public struct VideoStatus: Sendable, Hashable {
+    /// What becomes of the picture.
     public enum State: Sendable {
         /// The link has so little room that the picture may go.
         case warning
+        /// The danger is over.
         case warningLifted
         /// No picture comes; sound goes on.
         case disabled
@@ -22,6 +24,7 @@ public struct VideoStatus: Sendable, Hashable {
         case enabled
     }
 
+    /// Why.
     public enum Reason: Sendable {
         /// Somebody at the producer wants it so.
         case publisher
@@ -29,12 +32,15 @@ public struct VideoStatus: Sendable, Hashable {
         case quality
         /// This studio wants it so.
         case subscriber
+        /// It cannot be coded in a way that the studio decodes.
         case codec
         /// One that this version does not know.
         case other
     }
 
+    /// What becomes of the picture.
     public let state: State
+    /// Why, where it was told.
     public let reason: Reason
 
     /// Nil for a state that this version does not know.

@@ -17,9 +17,11 @@ final class ProducerFigures: @unchecked Sendable {  // `former` belongs to the t
         let seconds = former.map { (now - $0.time).seconds } ?? 0
         let before = former?.statistics ?? statistics
         former = (now, statistics)
-        /// How much of it there was in a second; nil in the first.
+        /// How much of it there was in a second; nil in the first, and where less than half a one has passed.
         func rate(_ count: KeyPath<ProducerStatistics, Int>, scale: Double = 1) -> Double? {
-            seconds > 0 ? Double(max(0, statistics[keyPath: count] - before[keyPath: count])) / seconds * scale : nil
+            seconds >= StatisticsFeed.shortestSpan
+                ? Double(max(0, statistics[keyPath: count] - before[keyPath: count])) / seconds * scale
+                : nil
         }
         let uptime = ((now - startTime).seconds * 1000).rounded() / 1000
         return MetricSet(

@@ -19,7 +19,7 @@ struct ReceiveOutputs {
     let sound: SoundOutput?
     private let y4mPath: String?
     private let wavPath: String?
-    private let recording: MuxOutput?
+    private let recording: RecordingOutput?
     /// Outlives sessions; `finish` closes it.
     let virtualCamera: VirtualCameraOutput?
     let trace: TraceOutput?
@@ -58,15 +58,15 @@ struct ReceiveOutputs {
         }
         configuration.transport = arguments.string("transport").flatMap(MediaTransport.init(rawValue:)) ?? .auto
         try Self.check(arguments, configuration)
-        var recording: MuxOutput?
+        var recording: RecordingOutput?
         if let path = recordingPath {
-            recording = try MuxOutput.recording(path: path, overwrite: overwrite, failed: failed)
+            recording = try RecordingOutput(path: path, overwrite: overwrite, failed: failed)
         }
         self.recording = recording
         if let recording { configuration.packetOutputs.append(recording) }
         if let path = arguments.string("ts") {
             configuration.packetOutputs.append(
-                try MuxOutput.transportStream(path: path, overwrite: overwrite, failed: failed))
+                try TransportStreamOutput(path: path, overwrite: overwrite, failed: failed))
         }
         if let path = arguments.string("y4m") {
             configuration.videoOutputs.append(try Y4MOutput(path: path, overwrite: overwrite, failed: failed))
@@ -163,6 +163,6 @@ struct ReceiveOutputs {
     }
 
     /// What was recorded; nil without a recording, or when nothing came.
-    var recorded: RecordingSummary? { recording?.summary }
+    var recorded: SavedMedia? { recording?.saved }
     var recordingDropped: Int { recording?.droppedCount ?? 0 }
 }

@@ -20,9 +20,11 @@ final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thr
         let seconds = former.map { (now - $0.time).seconds } ?? 0
         let before = former?.statistics ?? statistics
         former = (now, statistics)
-        /// How much of it came in a second; nil in the first.
+        /// How much of it came in a second; nil in the first, and where less than half a one has passed.
         func rate(_ count: KeyPath<StudioStatistics, Int>, scale: Double = 1) -> Double? {
-            seconds > 0 ? Double(max(0, statistics[keyPath: count] - before[keyPath: count])) / seconds * scale : nil
+            seconds >= StatisticsFeed.shortestSpan
+                ? Double(max(0, statistics[keyPath: count] - before[keyPath: count])) / seconds * scale
+                : nil
         }
         return MetricSet(
             [

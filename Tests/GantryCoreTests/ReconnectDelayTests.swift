@@ -2,6 +2,18 @@ import GantryCore
 import GantryTestSupport
 import Testing
 
+@Suite struct AdmissionDelayTests {
+    @Test func itIsSpreadWidelyAndEnds() {
+        var (early, late) = (AdmissionDelay(), AdmissionDelay())
+        let first = (0..<10).map { _ in early.next(random: 0)?.microseconds }
+        #expect(first == Array(repeating: 100_000, count: 8) + [nil, nil])
+        let last = (0..<8).map { _ in late.next(random: 1)?.microseconds }
+        #expect(last == [500_000, 900_000, 1_700_000, 2_100_000, 2_100_000, 2_100_000, 2_100_000, 2_100_000])
+        var hostile = AdmissionDelay()
+        #expect(hostile.next(random: -9) == .milliseconds(100) && hostile.next(random: 7) == .milliseconds(900))
+    }
+}
+
 @Suite struct ReconnectDelayTests {
     @Test func theDelayGrowsToAQuarterOfAMinute() {
         var delay = ReconnectDelay()

@@ -55,6 +55,20 @@ extension LabTests {
             withExtendedLifetime(folder) {}
         }
 
+        /// With the tools of a release build, as people call it.
+        @Test(arguments: [
+            (["nonsense"], "There are: "), (["clean", "nonsense"], "There are: "),
+            (["clean", "--seconds", "nan"], "above 0"),
+            (["clean", "--seconds", "inf"], "above 0"), (["clean", "--seconds", "-1"], "above 0"),
+            (["clean", "--clip", "/no/such.y4m"], "such.y4m"),
+        ])
+        func wrongArgumentsAreToldBeforeAnythingIsBuilt(arguments: [String], words: String) async throws {
+            let script = CoreVectors.repository.appending(path: "scripts/lab").path
+            let result = try await Oracle.run([script, "run"] + arguments)
+            #expect(result.status == 2)
+            #expect(result.errors.contains(words) && !result.errors.contains("Build"), "\(result.errors)")
+        }
+
         @Test func aBarThatIsMissedIsToldAndIsTheStatus() async throws {
             let folder = try TestFolder()
             try """

@@ -1,6 +1,7 @@
 """scripts/lab run: plays scenarios, prints what came of them, and draws it."""
 import argparse
 import json
+import math
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +27,7 @@ parser.add_argument("--json", action="store_true", help="a JSON object for each 
 parser.add_argument("--out", metavar="FOLDER", default="scenarios", help="where pictures, figures and logs go (default: %(default)s)")
 parser.add_argument("--tools", metavar="FOLDER", default=str(HERE.parents[1] / ".build/release"), help="of the tools (default: those of a release build, made before)")
 parser.add_argument("--clip", metavar="FILE.y4m", help="send this instead of the test pattern, again and again, and say how like it the received pictures are (PSNR); takes 1.4 MB of TMPDIR for each 720p picture")
+parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # of scripts/lab: the arguments, before it builds
 parser.add_argument("--seconds", type=float, metavar="N", help="each phase takes N seconds at most: a quick look")
 
 
@@ -94,10 +96,12 @@ def main():
             parser.error("give a scenario, or --list")
         wanted = [find(name) for name in arguments.scenario]
         clip = quality.Clip(arguments.clip) if arguments.clip else None
-        if arguments.seconds is not None and arguments.seconds <= 0:
-            parser.error("--seconds must be more than 0")
+        if arguments.seconds is not None and not 0 < arguments.seconds < math.inf:
+            parser.error("--seconds must be a number above 0")
     except (scenarios.Fault, OSError) as fault:
         parser.error(str(fault))
+    if arguments.check:
+        return 0
     status = 0
     for scenario in wanted:
         for phase in scenario.phases:

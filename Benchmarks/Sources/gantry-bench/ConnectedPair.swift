@@ -77,6 +77,7 @@ final class MeasuringOutput: VideoOutput, @unchecked Sendable {  // Written by t
         decode.deallocate()
     }
 
+    var returnsAtOnce: Bool { true }
     func receive(_ frame: VideoFrame) {
         let now = Clock.now()
         let index = counter.load(ordering: .relaxed)

@@ -44,8 +44,10 @@ package final class MetricsServer: @unchecked Sendable {  // `thread` is set onc
                     "--metrics cannot listen at \(endpoint). It takes an address of this machine, as in 127.0.0.1:9750.",
                     cause: error.description)
             }
+            // Not the one after it: that is the other tool's.
+            let other = Endpoint(host: endpoint.host, port: endpoint.port < .max - 1 ? endpoint.port + 2 : 9752)
             throw GantryError(
-                .portInUse, "Another program listens at \(endpoint). Choose another port: --metrics=127.0.0.1:9751")
+                .portInUse, "Another program listens at \(endpoint). Choose another port: --metrics=\(other)")
         }
     }
 

@@ -27,6 +27,14 @@ package final class StatisticsFeed: @unchecked Sendable {  // `latest` is guarde
     private let reports = LatestSlot<String>()
     private var server: MetricsServer?
     private var threads: [NamedThread] = []
+    private var reporting: NamedThread?
+    /// Closed when the thread "report" has ended.
+    private let reported = LatestSlot<Bool>()
+    /// How long the end may take for a report that is on its way.
+    private static let patience = MediaDuration.milliseconds(1500)
+
+    /// Seconds over which a rate means something. What is left at the end may be shorter.
+    package static let shortestSpan = 0.5
 
     /// - Parameters:
     ///   - prefix: of all names for Prometheus: "gantry_studio".
@@ -49,17 +57,27 @@ package final class StatisticsFeed: @unchecked Sendable {  // `latest` is guarde
             Log.info("metrics at http://\(server.endpoint)/metrics")
         }
         threads.append(try NamedThread("statistics") { [self] in run() })
-        if sinks.report != nil { threads.append(try NamedThread("report") { [self] in report() }) }
+        if sinks.report != nil {
+            reporting = try NamedThread("report") { [self] in
+                report()
+                reported.close()
+            }
+        }
     }
 
     /// Where metrics are to be had; nil: nowhere.
     package var metricsEndpoint: Endpoint? { server?.endpoint }
 
-    /// Writes the last figures and ends. Waits for a report that is on its way.
+    /// Writes the last figures and ends. Waits a moment for a report that is on its way; where that hangs in what cannot
+    /// be ended (a name server that does not answer), its thread is left behind.
     package func stop() {
         stopping.close()
         reports.close()
         for thread in threads { thread.join() }
+        if let reporting {
+            _ = reported.take(until: MonotonicClock.now() + Self.patience)
+            if reported.closed { reporting.join() }
+        }
         server?.stop()
     }
 

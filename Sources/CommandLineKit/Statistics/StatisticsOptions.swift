@@ -41,11 +41,7 @@ package struct StatisticsOptions: Sendable {
         metrics = try arguments.value("metrics", "an address and a port, as in 127.0.0.1:9750") {
             $0.isEmpty ? usual : Endpoint(text: $0)
         }
-        reportURL = try arguments.value("report-to", "a URL that begins with http:// or https://") { text in
-            let scheme = text.prefix { $0 != ":" }.lowercased()
-            let isPlain = text.utf8.allSatisfy { 0x21...0x7E ~= $0 } && text.utf8.count <= 2000
-            return isPlain && ["http", "https"].contains(scheme) && text.contains("://") ? text : nil
-        }
+        reportURL = try arguments.value("report-to", "a URL, as in https://host:8080/path", parse: Self.reporter)
         let interval = try arguments.duration("report-every")
         if interval != nil, reportURL == nil {
             throw GantryError(.invalidArgument, "--report-every says how often --report-to sends: give that as well.")
@@ -54,6 +50,20 @@ package struct StatisticsOptions: Sendable {
             throw GantryError(.invalidArgument, "--report-every is 1s at least.")
         }
         reportInterval = interval ?? Self.reportEvery
+    }
+
+    /// A URL as libavformat takes it: scheme in small letters, a host, no fragment. Nil for anything else.
+    static func reporter(_ text: String) -> String? {
+        guard text.utf8.count <= 2000, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
+        let scheme = text.prefix { $0 != ":" }
+        guard ["http", "https"].contains(scheme.lowercased()), text[scheme.endIndex...].hasPrefix("://") else {
+            return nil
+        }
+        let rest = text[scheme.endIndex...].dropFirst(3).prefix { $0 != "#" }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+        guard Endpoint(text: String(place), defaultPort: 80) != nil else { return nil }
+        return "\(scheme.lowercased())://\(rest)"
     }
 
     /// Whether anything is to be done each second.

@@ -1,6 +1,8 @@
 /// Frames a second as a fraction, so that 30000/1001 stays exact. Both parts are at least 1.
 public struct FrameRate: Hashable, Sendable, CustomStringConvertible {
+    /// Pictures in `denominator` seconds.
     public let numerator: UInt32
+    /// Seconds, above 0.
     public let denominator: UInt32
 
     /// Nil unless both parts are positive and the rate lies in 1/60…1000.
@@ -17,8 +19,10 @@ public struct FrameRate: Hashable, Sendable, CustomStringConvertible {
         denominator = 1
     }
 
+    /// 30 pictures a second.
     public static let fps30 = FrameRate(unchecked: 30)
 
+    /// Pictures a second.
     public var framesPerSecond: Double { Double(numerator) / Double(denominator) }
 
     /// The time between two frames, rounded to microseconds.

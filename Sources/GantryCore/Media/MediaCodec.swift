@@ -7,6 +7,7 @@ public enum MediaCodec: UInt8, Sendable, CaseIterable {
     /// One Opus packet a message (RFC 6716), without container.
     case opus = 16
 
+    /// Whether it codes pictures.
     public var isVideo: Bool {
         switch self {
         case .h264, .mjpeg: true
@@ -17,7 +18,10 @@ public enum MediaCodec: UInt8, Sendable, CaseIterable {
 
 /// What a channel carries. The raw value is the number on the wire.
 public enum MediaKind: UInt8, Sendable, CaseIterable {
+    /// Pictures.
     case video = 1
+    /// Sound.
     case audio = 2
+    /// Bytes of the application: see `LabeledData`.
     case data = 3
 }

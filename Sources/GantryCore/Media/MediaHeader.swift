@@ -11,6 +11,7 @@ public struct MediaHeader: Hashable, Sendable {
     /// The packet can be decoded without any other before it.
     public var isKey: Bool
 
+    /// What is left out is 0, or false.
     public init(
         sequence: UInt32 = 0, presentationTime: MediaTimestamp = .init(microseconds: 0),
         captureTime: MediaTimestamp = .init(microseconds: 0), epoch: UInt16 = 0, isKey: Bool = false

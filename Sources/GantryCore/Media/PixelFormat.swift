@@ -7,6 +7,7 @@ public enum PixelFormat: Sendable, Hashable, CaseIterable {
     /// One plane, 4 bytes a pixel: blue, green, red, alpha (ignored).
     case bgra
 
+    /// How many planes its memory has.
     public var planeCount: Int {
         switch self {
         case .i420: 3

@@ -4,13 +4,17 @@
 /// invisible characters (Default_Ignorable_Code_Point) and replacements of invalid UTF-8 are dropped; other spaces become
 /// U+0020; spaces at the ends go. At most 32 graphemes and 64 bytes; never empty.
 public struct DisplayName: Hashable, Sendable, CustomStringConvertible {
+    /// Safe to print.
     public let text: String
 
+    /// Characters as people count them.
     public static let maximumGraphemes = 32
+    /// Of UTF-8.
     public static let maximumBytes = 64
     /// Stands where nothing is left.
     public static let fallback = "unnamed"
 
+    /// Whatever is not fit for showing is taken out; what is too long is cut.
     public init(_ raw: String) {
         let clean = Self.sanitized(raw, graphemes: Self.maximumGraphemes, bytes: Self.maximumBytes)
         text = clean.isEmpty ? Self.fallback : clean

@@ -1,7 +1,9 @@
 /// Who a device is: SHA-256 over the DER form of its public key (SubjectPublicKeyInfo, RFC 5280 section 4.1). 32 bytes.
 public struct KeyID: Hashable, Sendable, CustomStringConvertible {
+    /// SHA-256 of the key: `size` bytes.
     public let bytes: [UInt8]
 
+    /// Bytes.
     public static let size = 32
 
     /// Nil unless exactly 32 bytes.

@@ -3,11 +3,13 @@
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// Without brackets; an IPv6 address may carry a zone (`fe80::1%eth0`).
     public var host: String
+    /// Of TCP.
     public var port: UInt16
 
     /// The producer's streaming port where nothing else is said.
     public static let defaultPort: UInt16 = 7787
 
+    /// A name or address, without brackets.
     public init(host: String, port: UInt16 = Self.defaultPort) {
         self.host = host
         self.port = port

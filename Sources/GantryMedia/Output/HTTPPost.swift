@@ -58,7 +58,7 @@ package final class HTTPPost: Sendable {
 
     /// Scheme, host and port alone.
     package var place: String {
-        let parts = url.split(separator: "/", omittingEmptySubsequences: true)
+        let parts = url.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: true)
         guard parts.count >= 2, let host = parts[1].split(separator: "@").last else { return "the server" }
         return "\(parts[0])//\(host)"
     }

@@ -15,6 +15,7 @@ package final class WAVWriter {
     private var mendedAt: Int64 = 0
     /// When the first block arrived.
     private var firstArrival: MediaTimestamp?
+    private var isJumping = false
     /// 16-bit samples on their way out; used again.
     private let buffer: UnsafeMutableBufferPointer<Int16>
 
@@ -42,13 +43,18 @@ package final class WAVWriter {
 
     deinit { buffer.deallocate() }
 
+    /// What comes next follows directly, whatever its stamp: a replay begins, jumps or ends.
+    package func jump() { isJumping = true }
+
     /// - Throws: `outputFull`, `outputClosed`, `outputFailed`; what was written before stays playable.
     package func write(_ block: AudioBlock) throws(GantryError) {
         var skipped = 0
         if let origin {
             let end = origin + .microseconds(sampleCount * 1_000_000 / Self.rate)
             let gap = block.presentationTime - end
-            if gap > Self.longestGap || gap < .zero - Self.longestGap || !hasPassed(block.presentationTime, block) {
+            if isJumping || gap > Self.longestGap || gap < .zero - Self.longestGap
+                || !hasPassed(block.presentationTime, block)
+            {
                 self.origin = origin + gap
             } else if gap > Self.tolerance {
                 try writeSilence(Self.samples(in: gap))
@@ -58,6 +64,7 @@ package final class WAVWriter {
         } else {
             origin = block.presentationTime
         }
+        isJumping = false
         if firstArrival == nil { firstArrival = block.arrivalTime }
         try writeSamples(of: block, from: skipped)
         if sampleCount - mendedAt >= Self.rate { try mendHeader() }

@@ -159,7 +159,7 @@ package final class RecordingWriter {
             let next = numbered(summary.paths.count + 1)
             output = try OutputFile(path: next, overwrite: overwrite)
             summary.paths.append(next)
-            Log.warning("The stream has changed: the recording goes on in \(next).")
+            Log.warning("The stream has changed: what comes now is in \(next).")
         }
         file = try RecordingFile(
             PacketMuxer(container, output: output, video: video, audio: audio), frameRate: video?.frameRate)

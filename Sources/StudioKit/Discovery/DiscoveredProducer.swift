@@ -23,6 +23,7 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
     public var endpoints: [Endpoint]
     /// Its serial number on USB, or its socket when it has none; nil: it is not plugged in.
     public var usbSerial: String?
+    /// What it does, as it says itself.
     public var state: State
     /// The paired device that it claims to be; nil: not paired with this studio.
     public var device: PairedDevice?

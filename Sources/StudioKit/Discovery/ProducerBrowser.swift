@@ -5,6 +5,7 @@ import GantryTrust
 
 /// Shows which producers are on this network and on USB, for as long as it runs. Made by `StudioController.makeBrowser`. Any thread.
 public final class ProducerBrowser: @unchecked Sendable {  // What varies is guarded by `lock`.
+    /// What changes on the network.
     public enum Event: Sendable {
         /// All that are there now: those on the network by name, then those on USB alone. While the network cannot be
         /// searched only what is on USB.

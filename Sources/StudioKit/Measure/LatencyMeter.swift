@@ -29,6 +29,7 @@ package final class LatencyMeter: VideoOutput, @unchecked Sendable {  // All sta
         package var maximum = 0
     }
 
+    package var returnsAtOnce: Bool { true }
     package func receive(_ frame: VideoFrame) {
         let now = MonotonicClock.now()
         guard let code = TimeCode.read(from: frame.picture) else { return }

@@ -21,6 +21,7 @@ package final class SkewMeter: VideoOutput, AudioOutput, @unchecked Sendable {  
     /// What is live is measured.
     package var followsReplay: Bool { false }
 
+    package var returnsAtOnce: Bool { true }
     package func receive(_ frame: VideoFrame) {
         guard TimeCode.read(from: frame.picture) != nil else { return }
         let isFlash = FlashDetector.isLit(in: frame.picture)

@@ -27,6 +27,7 @@ package final class StageMeter: VideoOutput, @unchecked Sendable {  // Windows a
 
     package init() {}
 
+    package var returnsAtOnce: Bool { true }
     package func receive(_ frame: VideoFrame) {
         let now = MonotonicClock.now()
         lock.withLock {

@@ -5,6 +5,8 @@ package import GantryMedia
 /// keeps its memory out of the pool.
 public struct AudioFrame: Sendable {
     package let block: AudioBlock
+    /// 0: live. Otherwise the stretch of the replay: another number does not go on from what came before.
+    package var run = 0
 
     package init(_ block: AudioBlock) { self.block = block }
 

@@ -1,6 +1,6 @@
 package import GantryCore
 package import GantryMedia
-package import GantryPlatform
+import GantryPlatform
 
 /// Writes packets as they are into a container, on a thread of its own: a recording, or a transport stream.
 package final class MuxOutput: PacketOutput, Sendable {
@@ -56,11 +56,13 @@ package final class MuxOutput: PacketOutput, Sendable {
         }
     }
 
+    package var returnsAtOnce: Bool { true }
     package func expect(video: Bool, audio: Bool) { thread.queue.push(.expect(video: video, audio: audio)) }
     package func formatChanged(_ format: StreamFormat, epoch: UInt16) { thread.queue.push(.format(format)) }
     package func finish() { thread.finish() }
 
-    package func receive(_ packet: MediaPacket) {
+    package func receive(_ packet: CodedPacket) {
+        let packet = packet.packet
         guard state.reserve(packet.count) else { return }
         if !thread.queue.push(.packet(packet)) { state.refuse(packet.count) }
     }

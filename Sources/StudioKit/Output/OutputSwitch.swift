@@ -1,4 +1,6 @@
 import GantryPlatform
+import Glibc
+import Synchronization
 
 /// Where decoded pictures and sound go: from the connection while live, from the replay while that is shown. Outputs that do
 /// not follow the replay always get what is live. Any thread.
@@ -13,23 +15,50 @@ final class OutputSwitch: @unchecked Sendable {
     private var isReplaying = false
     private var isVideoInterrupted = false
     private var isAudioInterrupted = false
+    /// Which stretch of a replay the sound is of; it grows whenever another one begins. Guarded by `audioOrder`.
+    private var run = 0
+    /// The threads that are inside an output now; 0: none.
+    private let videoCaller = Atomic<pthread_t>(0)
+    private let audioCaller = Atomic<pthread_t>(0)
 
     init(video: [any VideoOutput], audio: [any AudioOutput]) {
         self.video = video
         self.audio = audio
     }
 
+    /// Whether an output is being called on this very thread: it must not wait for what waits for its return.
+    var isInside: Bool {
+        let here = pthread_self()
+        return videoCaller.load(ordering: .relaxed) == here || audioCaller.load(ordering: .relaxed) == here
+    }
+
+    private func callVideo(_ body: () -> Void) {
+        videoOrder.withLock {
+            videoCaller.store(pthread_self(), ordering: .relaxed)
+            defer { videoCaller.store(0, ordering: .relaxed) }
+            body()
+        }
+    }
+
+    private func callAudio(_ body: () -> Void) {
+        audioOrder.withLock {
+            audioCaller.store(pthread_self(), ordering: .relaxed)
+            defer { audioCaller.store(0, ordering: .relaxed) }
+            body()
+        }
+    }
+
     // MARK: The connection's decoding threads
 
     func live(_ frame: VideoFrame) {
-        videoOrder.withLock {
+        callVideo {
             isVideoInterrupted = false
             for output in video where !(isReplaying && output.followsReplay) { output.receive(frame) }
         }
     }
 
     func live(_ frame: AudioFrame) {
-        audioOrder.withLock {
+        callAudio {
             isAudioInterrupted = false
             for output in audio where !(isReplaying && output.followsReplay) { output.receive(frame) }
         }
@@ -37,12 +66,20 @@ final class OutputSwitch: @unchecked Sendable {
 
     // MARK: The replay's thread
 
-    func beginReplay() { videoOrder.withLock { audioOrder.withLock { isReplaying = true } } }
+    /// At the beginning, and after each jump.
+    func beginReplay() {
+        videoOrder.withLock {
+            audioOrder.withLock {
+                isReplaying = true
+                run &+= 1
+            }
+        }
+    }
 
     /// What is live goes to all outputs again; where nothing is, they are told.
     func endReplay() {
-        videoOrder.withLock {
-            audioOrder.withLock {
+        callVideo {
+            callAudio {
                 guard isReplaying else { return }
                 isReplaying = false
                 if isVideoInterrupted { for output in video where output.followsReplay { output.videoInterrupted() } }
@@ -52,23 +89,27 @@ final class OutputSwitch: @unchecked Sendable {
     }
 
     func replay(_ frame: VideoFrame) {
-        videoOrder.withLock { for output in video where output.followsReplay { output.receive(frame) } }
+        callVideo { for output in video where output.followsReplay { output.receive(frame) } }
     }
 
     func replay(_ frame: AudioFrame) {
-        audioOrder.withLock { for output in audio where output.followsReplay { output.receive(frame) } }
+        callAudio {
+            var frame = frame
+            frame.run = run
+            for output in audio where output.followsReplay { output.receive(frame) }
+        }
     }
 
     // MARK: The session's thread
 
     /// There is no connection: told once, until something comes again. What shows the replay hears of it when that is over.
     func interrupted() {
-        videoOrder.withLock {
+        callVideo {
             guard !isVideoInterrupted else { return }
             isVideoInterrupted = true
             for output in video where !(isReplaying && output.followsReplay) { output.videoInterrupted() }
         }
-        audioOrder.withLock {
+        callAudio {
             guard !isAudioInterrupted else { return }
             isAudioInterrupted = true
             for output in audio where !(isReplaying && output.followsReplay) { output.audioInterrupted() }

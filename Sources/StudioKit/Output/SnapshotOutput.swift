@@ -1,9 +1,9 @@
-package import GantryCore
+public import GantryCore
 import GantryMedia
 import GantryPlatform
 
 /// Writes one picture as PNG, a second after the first has come (the first picture of a stream is its worst).
-package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `state` is guarded by `lock`.
+public final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `state` is guarded by `lock`.
     private struct State {
         var first: MediaTimestamp?
         /// The picture to take when the stream ends within the first second.
@@ -16,9 +16,13 @@ package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `stat
     private let lock = Lock()
     private var state = State()
 
-    /// - Throws: what is wrong with the path, at once.
-    package init(
-        path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
+    /// - Parameters:
+    ///   - path: a file that ends in .png, a named pipe, or "-" for standard output.
+    ///   - overwrite: replaces a file that exists.
+    ///   - failed: told once, on the output's thread, when it cannot be written any more.
+    /// - Throws: `invalidArgument`, `outputNotWritable`: what is wrong with the path, at once.
+    public init(
+        path: String, overwrite: Bool = false, failed: @escaping @Sendable (GantryError) -> Void = { _ in }
     ) throws(GantryError) {
         guard path == "-" || path.lowercased().hasSuffix(".png") || !OutputPath.isRegularFile(path) else {
             throw GantryError(.invalidArgument, "A snapshot is a PNG picture: \(path) must end in .png.")
@@ -30,9 +34,11 @@ package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `stat
         }
     }
 
-    package var followsReplay: Bool { false }
+    /// A snapshot is of what is live.
+    public var followsReplay: Bool { false }
 
-    package func receive(_ frame: VideoFrame) {
+    public var returnsAtOnce: Bool { true }
+    public func receive(_ frame: VideoFrame) {
         let taken = lock.withLock { () -> Picture? in
             if state.isDone { return nil }
             let first = state.first ?? frame.presentationTime
@@ -46,7 +52,7 @@ package final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `stat
         if let taken { thread.queue.push(taken) }
     }
 
-    package func videoEnded() {
+    public func videoEnded() {
         let latest = lock.withLock { () -> Picture? in
             defer { state.latest = nil }
             return state.latest

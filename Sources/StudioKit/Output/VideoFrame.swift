@@ -24,9 +24,11 @@ public struct VideoFrame: Sendable {
 
     /// Pixels.
     public var width: Int { picture.width }
+    /// Pixels.
     public var height: Int { picture.height }
     /// Always `.i420` in this version.
     public var format: PixelFormat { picture.format }
+    /// What the numbers of a pixel mean.
     public var color: ColorDescription { picture.color }
     /// When to show it, on the producer's clock.
     public var presentationTime: MediaTimestamp { picture.presentationTime }

@@ -1,16 +1,20 @@
-package import GantryCore
+public import GantryCore
 import GantryMedia
 import GantryPlatform
 
 /// Writes the sound as WAV to a file or pipe.
-package final class WAVOutput: AudioOutput, Sendable {
-    private let thread: OutputThread<AudioBlock>
+public final class WAVOutput: AudioOutput, Sendable {
+    private let thread: OutputThread<AudioFrame>
     /// A file is a recording of what is live; a pipe goes to somebody who listens.
-    package let followsReplay: Bool
+    public let followsReplay: Bool
 
-    /// - Throws: what is wrong with the path, at once.
-    package init(
-        path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
+    /// - Parameters:
+    ///   - path: a file, a named pipe, or "-" for standard output.
+    ///   - overwrite: replaces a file that exists.
+    ///   - failed: told once, on the output's thread, when it cannot be written any more.
+    /// - Throws: `invalidArgument`, `outputNotWritable`: what is wrong with the path, at once.
+    public init(
+        path: String, overwrite: Bool = false, failed: @escaping @Sendable (GantryError) -> Void = { _ in }
     ) throws(GantryError) {
         try OutputPath.check(path, overwrite: overwrite)
         followsReplay = !OutputPath.isRegularFile(path)
@@ -19,12 +23,18 @@ package final class WAVOutput: AudioOutput, Sendable {
             guard let first = queue.pop() else { return }
             // Opened only now: without a connection an older file stays as it is.
             let writer = try WAVWriter(output: OutputFile(path: path, overwrite: overwrite))
-            try writer.write(first)
-            while let block = queue.pop() { try writer.write(block) }
+            try writer.write(first.block)
+            var run = first.run
+            while let frame = queue.pop() {
+                if frame.run != run { writer.jump() }
+                run = frame.run
+                try writer.write(frame.block)
+            }
             try writer.finish()
         }
     }
 
-    package func receive(_ frame: AudioFrame) { thread.queue.pushDroppingOldest(frame.block) }
-    package func audioEnded() { thread.finish() }
+    public var returnsAtOnce: Bool { true }
+    public func receive(_ frame: AudioFrame) { thread.queue.pushDroppingOldest(frame) }
+    public func audioEnded() { thread.finish() }
 }

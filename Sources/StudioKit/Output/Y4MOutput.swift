@@ -1,16 +1,20 @@
-package import GantryCore
+public import GantryCore
 import GantryMedia
 import GantryPlatform
 
 /// Writes the pictures as YUV4MPEG2 to a file or pipe. A reader that is too slow misses pictures; nothing waits for it.
-package final class Y4MOutput: VideoOutput, Sendable {
+public final class Y4MOutput: VideoOutput, Sendable {
     private let thread: OutputThread<VideoFrame>
     /// A file is a recording of what is live; a pipe goes to somebody who watches.
-    package let followsReplay: Bool
+    public let followsReplay: Bool
 
-    /// - Throws: what is wrong with the path, at once.
-    package init(
-        path: String, overwrite: Bool, failed: @escaping @Sendable (GantryError) -> Void
+    /// - Parameters:
+    ///   - path: a file, a named pipe, or "-" for standard output.
+    ///   - overwrite: replaces a file that exists.
+    ///   - failed: told once, on the output's thread, when it cannot be written any more.
+    /// - Throws: `invalidArgument`, `outputNotWritable`: what is wrong with the path, at once.
+    public init(
+        path: String, overwrite: Bool = false, failed: @escaping @Sendable (GantryError) -> Void = { _ in }
     ) throws(GantryError) {
         try OutputPath.check(path, overwrite: overwrite)
         followsReplay = !OutputPath.isRegularFile(path)
@@ -27,8 +31,9 @@ package final class Y4MOutput: VideoOutput, Sendable {
         }
     }
 
-    package func receive(_ frame: VideoFrame) { thread.queue.pushDroppingOldest(frame) }
-    package func videoEnded() { thread.finish() }
+    public var returnsAtOnce: Bool { true }
+    public func receive(_ frame: VideoFrame) { thread.queue.pushDroppingOldest(frame) }
+    public func videoEnded() { thread.finish() }
     /// Pictures that a slow reader has missed.
-    package var droppedCount: Int { thread.queue.droppedCount }
+    public var droppedCount: Int { thread.queue.droppedCount }
 }

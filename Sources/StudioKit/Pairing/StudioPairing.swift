@@ -124,8 +124,10 @@ public final class StudioPairing: @unchecked Sendable {  // What varies is guard
 
     /// The answer to `Event.comparison`: whether the producer shows the same digits.
     ///
-    /// - Parameter number: the digits that were compared. An answer to another question than the one that is open (its
-    ///   producer may have gone, and another one may be asked about by now) does nothing.
+    /// - Parameters:
+    ///   - isSame: whether it does.
+    ///   - number: the digits that were compared. An answer to another question than the one that is open (its producer
+    ///     may have gone, and another one may be asked about by now) does nothing.
     public func confirm(_ isSame: Bool, number: String) {
         let connection = state.withLock { () -> StudioPairingConnection? in
             guard let first = questions.first, first.id == asked, first.number == number else { return nil }

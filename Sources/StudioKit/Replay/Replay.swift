@@ -1,6 +1,6 @@
 public import GantryCore
 import GantryMedia
-package import GantryPlatform
+import GantryPlatform
 
 /// The last seconds of a session, to be shown again or saved: `StudioSession.replay`. Any thread.
 ///
@@ -31,9 +31,13 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
 
     /// Begins to hold what comes. Armed already: what is held is let go, unless the settings are the same.
     ///
-    /// - Throws: `invalidArgument` for settings that cannot be, `invalidState` after the session's end.
+    /// - Throws: `invalidArgument` for settings that cannot be, `invalidState` after the session's end and from an output,
+    ///   which the replay's thread may be waiting for.
     public func arm(_ settings: ReplaySettings = ReplaySettings()) throws(GantryError) {
         try settings.check()
+        guard !outputs.isInside else {
+            throw GantryError(.invalidState, "An output that is being called cannot arm a replay: use another thread.")
+        }
         let buffer = ReplayBuffer(settings)
         let player = ReplayPlayer(
             buffer, outputs: outputs, changed: { [report] in report(.replay(behind: $0)) },
@@ -61,7 +65,7 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
         session?.keyFramesChanged()
     }
 
-    /// Goes live, and lets go of what is held.
+    /// Goes live, and lets go of what is held. From an output it returns before the others are live, since it cannot wait.
     public func disarm() {
         let player = lock.withLock {
             defer {
@@ -70,11 +74,13 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
             }
             return self.player
         }
-        player?.stop()
+        player?.stop(waits: !outputs.isInside)
     }
 
+    /// Whether it holds what comes.
     public var isArmed: Bool { lock.withLock { buffer != nil } }
 
+    /// What it holds, and what the outputs show.
     public var status: ReplayStatus {
         let (buffer, player) = lock.withLock { (self.buffer, self.player) }
         var status = ReplayStatus()
@@ -137,8 +143,9 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
     /// what comes meanwhile is not in the file. Blocks until the file is whole: not on the cooperative pool.
     ///
     /// - Throws: `invalidState` when it is not armed or nothing has come yet, `busy` while another file is being written,
-    ///   `invalidArgument`, `outputNotWritable`, `outputFull`, `outputFailed`.
-    public func save(to path: String, overwrite: Bool = false) throws(GantryError) -> SavedReplay {
+    ///   `invalidArgument`, `outputNotWritable`, `outputFull`, `outputFailed`. Where some of it was written before, the
+    ///   message names the files that hold it.
+    public func save(to path: String, overwrite: Bool = false) throws(GantryError) -> SavedMedia {
         _ = try Container.ofRecording(path)
         try OutputPath.check(path, overwrite: overwrite)
         guard OutputPath.isRegularFile(path) else {
@@ -151,9 +158,7 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
         }
         guard isFirst else { throw GantryError(.busy, "A replay is being saved already. Wait for it.") }
         defer { lock.withLock { isSaving = false } }
-        let summary = try ReplayFile.write(buffer.snapshot(), to: path, overwrite: overwrite)
-        return SavedReplay(
-            paths: summary.paths, duration: summary.duration, frames: summary.frames, bytes: summary.bytes)
+        return SavedMedia(try ReplayFile.write(buffer.snapshot(), to: path, overwrite: overwrite))
     }
 
     private func current() throws(GantryError) -> (ReplayBuffer, ReplayPlayer, ClosedRange<Int64>) {
@@ -173,9 +178,10 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
 // MARK: - The connection's I/O thread
 
 extension Replay {
-    package var wantsRegularKeyFrames: Bool { isArmed }
+    public var returnsAtOnce: Bool { true }
+    public var wantsRegularKeyFrames: Bool { isArmed }
 
-    package func expect(video: Bool, audio: Bool) {
+    public func expect(video: Bool, audio: Bool) {
         let buffer = lock.withLock {
             if !video { self.video = nil }
             if !audio { self.audio = nil }
@@ -184,7 +190,7 @@ extension Replay {
         buffer?.restart()
     }
 
-    package func formatChanged(_ format: StreamFormat, epoch: UInt16) {
+    public func formatChanged(_ format: StreamFormat, epoch: UInt16) {
         let buffer = lock.withLock {
             switch format {
             case .video(let new): video = new
@@ -195,10 +201,13 @@ extension Replay {
         buffer?.formatChanged(format)
     }
 
-    package func receive(_ packet: MediaPacket) { lock.withLock { buffer }?.add(packet) }
+    /// Something is stopped here or by the producer, or goes on. Any thread.
+    func paused() { lock.withLock { buffer }?.paused() }
+
+    public func receive(_ packet: CodedPacket) { lock.withLock { buffer }?.add(packet.packet) }
 
     /// On the session's thread.
-    package func finish() {
+    public func finish() {
         lock.withLock { isOver = true }
         disarm()
     }

@@ -30,7 +30,7 @@ final class ReplayBuffer: @unchecked Sendable {  // All state is guarded by `loc
     private let chunks: ReusePool<ReplayChunk>
     private var chunk: ReplayChunk?
     private var index: ReplayIndex<ReplayPacket>
-    private var timeline = ReplayTimeline()
+    private var timeline = MediaTimeline(longestStep: .seconds(5))
     private var connection = 0
     /// What holds from the record of that number on; of each kind one at most from before the oldest.
     private var formats: [(number: Int, format: StreamFormat)] = []
@@ -57,6 +57,9 @@ final class ReplayBuffer: @unchecked Sendable {  // All state is guarded by `loc
             awaitsKeyFrame = true
         }
     }
+
+    /// The next step of the stamps may be a pause: it is left out.
+    func paused() { lock.withLock { timeline.paused() } }
 
     func formatChanged(_ format: StreamFormat) {
         lock.withLock {

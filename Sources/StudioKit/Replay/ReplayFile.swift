@@ -21,8 +21,30 @@ enum ReplayFile {
             default: formats.append(entry)
             }
         }
-        var changes = formats[...]
         let writer = try RecordingWriter(path: path, video: video, audio: audio, overwrite: overwrite)
+        do throws(GantryError) {
+            return try write(snapshot, formats, to: writer, pool)
+        } catch {
+            throw Self.told(error, what: writer.progress)
+        }
+    }
+
+    /// Names what is there all the same.
+    private static func told(_ error: GantryError, what saved: RecordingSummary) -> GantryError {
+        guard saved.duration > .zero else { return error }
+        let tenths = (saved.duration.microseconds + 50_000) / 100_000
+        // Of the last path nothing may be there.
+        return GantryError(
+            error.code,
+            "\(error.message) The first \(tenths / 10).\(tenths % 10) s are saved in \(saved.paths.joined(separator: ", ")).",
+            cause: error.cause)
+    }
+
+    private static func write(
+        _ snapshot: ReplayBuffer.Snapshot, _ formats: [(index: Int, format: StreamFormat)], to writer: RecordingWriter,
+        _ pool: ReusePool<MediaPacket>
+    ) throws(GantryError) -> RecordingSummary {
+        var changes = formats[...]
         for (index, held) in snapshot.packets.enumerated() {
             while let next = changes.first, next.index <= index {
                 writer.setFormat(next.format)

@@ -52,10 +52,12 @@ final class ReplayPlayer: @unchecked Sendable {
         condition.withLock { self.thread = thread }
     }
 
-    /// The outputs are live on return. Before `start`: that ends at once.
-    func stop() {
+    /// Before `start`: that ends at once.
+    ///
+    /// - Parameter waits: until the outputs are live. Not from one of them.
+    func stop(waits: Bool = true) {
         give(.stop)
-        condition.withLock { thread }?.join()
+        if waits { condition.withLock { thread }?.join() }
     }
 
     // MARK: Any thread

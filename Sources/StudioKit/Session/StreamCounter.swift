@@ -6,8 +6,8 @@ struct StreamCounter {
     private(set) var lost = 0
     private(set) var bytes = 0
     private var next: UInt32?
-    private var first: MediaTimestamp?
-    private var last = MediaTimestamp(microseconds: 0)
+    /// Of the stamps.
+    private var timeline = MediaTimeline()
 
     /// A step of more than this is a new beginning of the sequence, not a loss.
     private static let longestGap: UInt32 = 1 << 16
@@ -23,19 +23,21 @@ struct StreamCounter {
         next = header.sequence &+ 1
         received += 1
         bytes += count
-        if first == nil { first = header.presentationTime }
-        last = header.presentationTime
+        _ = timeline.place(header.presentationTime.microseconds)
         spacing.add(sent: header.captureTime, arrived: arrived)
     }
 
     /// The stream was stopped on purpose: the numbers that are missing then are no loss.
     mutating func interrupted() { next = nil }
 
+    /// The next step of the stamps may be a pause, which does not count.
+    mutating func paused() { timeline.paused() }
+
     /// How much the spacing of packets changes on the way (encoding included), RFC 3550 section 6.4.1.
     var jitter: MediaDuration { spacing.jitter }
 
-    /// From the first stamp to the last.
-    var span: MediaDuration { first.map { last - $0 } ?? .zero }
+    /// From the first stamp to the last, without pauses.
+    var span: MediaDuration { MediaDuration(microseconds: timeline.end) }
     /// As `span`, with the last packet taken to be as long as the mean of the others.
     var seconds: Double { received > 1 ? span.seconds * Double(received) / Double(received - 1) : 0 }
     var packetsPerSecond: Double { span > .zero ? Double(received - 1) / span.seconds : 0 }

@@ -21,6 +21,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var videoCounter = StreamCounter()
     private var audioCounter = StreamCounter()
     private var producerStats = Stats()
+    /// What the producer said first: it counts from its own start.
+    private var firstStats: Stats?
     private var video: VideoReceiver?
     private var audio: AudioReceiver?
     private var end: SessionEnd?
@@ -33,6 +35,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var toldWishes: ReceptionWishes?
     /// Packets of these are let go: they were on their way when the producer was told to stop.
     private var stopped: MediaSelection = []
+    /// Something was stopped or goes on, here or at the producer, since the last packet.
+    private var mayHavePaused = false
     /// Held while wishes are told, so that the producer hears them in order.
     private let wishOrder = Lock()
 
@@ -160,6 +164,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
             let wishes = session.wishes
             perform(
                 lock.withLock {
+                    if stopped != wishes.stopped { mayHavePaused = true }
                     stopped = wishes.stopped
                     if stopped.contains(.video) { videoCounter.interrupted() }
                     if stopped.contains(.audio) { audioCounter.interrupted() }
@@ -265,14 +270,31 @@ extension StudioConnection {
 
     /// On the I/O thread or "studio-udp", while `media` holds the order still.
     private func received(_ packet: MediaPacket) {
+        notePause()
         if limit?.admits(packet.header, isVideo: packet.codec.isVideo) == false {
             if limit?.isReached == true { close() }
             return
         }
         guard lock.withLock({ count(packet) }) else { return }
         // These first: who follows a packet hears of it before it is decoded.
-        for output in session.packetOutputs { output.receive(packet) }
+        let coded = CodedPacket(packet)
+        for output in session.packetOutputs { output.receive(coded) }
         if packet.codec.isVideo { video?.enqueue(packet) } else { audio?.enqueue(packet) }
+    }
+
+    /// What is held or limited by time leaves pauses out.
+    private func notePause() {
+        let mayHavePaused = lock.withLock {
+            defer { self.mayHavePaused = false }
+            if self.mayHavePaused {
+                videoCounter.paused()
+                audioCounter.paused()
+            }
+            return self.mayHavePaused
+        }
+        guard mayHavePaused else { return }
+        limit?.paused()
+        session.replay.paused()
     }
 
     /// False for what is stopped here. Under the lock.
@@ -292,7 +314,11 @@ extension StudioConnection {
             case .send(let message): carrier.send(message)
             case .established(let accept, let peer): established(accept, peer)
             case .format(let format): formatChanged(format)
-            case .stats(let stats): lock.withLock { producerStats = stats }
+            case .stats(let stats):
+                lock.withLock {
+                    producerStats = stats
+                    firstStats = firstStats ?? stats
+                }
             case .clock(let sent, let received, let answered, let returned):
                 lock.withLock { clock.add(sent: sent, received: received, answered: answered, returned: returned) }
             case .close: carrier.close()
@@ -419,6 +445,7 @@ extension StudioConnection {
     private func pauseChanged(to new: Bool, _ what: Pause) {
         guard isPaused != new, media.receives(what.mask) else { return }
         isPaused = new
+        lock.withLock { mayHavePaused = true }
         session.report(new ? .paused : .resumed)
     }
 
@@ -475,6 +502,11 @@ extension StudioConnection {
 // MARK: - Statistics, any thread
 
 extension StudioConnection {
+    /// Counts of a peer: they may be anything.
+    private static func grown(_ now: UInt64, since first: UInt64) -> Int {
+        now > first ? Int(clamping: now - first) : 0
+    }
+
     var statistics: StudioStatistics {
         let (videoReceiver, audioReceiver) = lock.withLock { (video, audio) }
         var result = StudioStatistics()
@@ -499,8 +531,10 @@ extension StudioConnection {
             result.audioPacketsReceived = audioCounter.received
             result.audioPacketsLost = audioCounter.lost
             result.audioBytes = audioCounter.bytes
-            result.producerFramesSent = Int(clamping: producerStats.framesSent)
-            result.producerFramesDropped = Int(clamping: producerStats.framesDropped)
+            if let firstStats {
+                result.producerFramesSent = Self.grown(producerStats.framesSent, since: firstStats.framesSent)
+                result.producerFramesDropped = Self.grown(producerStats.framesDropped, since: firstStats.framesDropped)
+            }
             result.roundTrip = Int(clamping: clock.roundTrip?.microseconds ?? 0)
             result.clockOffset = Int(clamping: clock.offset(at: MonotonicClock.now())?.microseconds ?? 0)
             result.clockDrift = clock.driftPartsPerMillion

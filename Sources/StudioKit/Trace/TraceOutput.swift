@@ -1,6 +1,6 @@
 package import GantryCore
 import GantryMedia
-package import GantryPlatform
+import GantryPlatform
 
 /// Writes what became of each picture, and what disturbed the session, as JSON lines (docs/trace.md). It never holds
 /// anything up: what its disk is too slow for is counted, and told in the last line.
@@ -11,6 +11,7 @@ package final class TraceOutput: VideoOutput, PacketOutput, Sendable {
     private static let capacity = 4096
     private let thread: OutputThread<TraceItem>
 
+    package var returnsAtOnce: Bool { true }
     package var wantsRegularKeyFrames: Bool { false }
 
     package var followsReplay: Bool { false }
@@ -36,7 +37,8 @@ package final class TraceOutput: VideoOutput, PacketOutput, Sendable {
     package func expect(video: Bool, audio: Bool) {}
     package func formatChanged(_ format: StreamFormat, epoch: UInt16) {}
 
-    package func receive(_ packet: MediaPacket) {
+    package func receive(_ packet: CodedPacket) {
+        let packet = packet.packet
         let item = TraceItem.Packet(header: packet.header, arrival: packet.arrivalTime, bytes: packet.count)
         thread.queue.push(packet.codec.isVideo ? .video(item) : .sound(item))
     }

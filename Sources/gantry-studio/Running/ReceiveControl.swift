@@ -1,6 +1,7 @@
 import CommandLineKit
 import GantryCore
 import GantryPlatform
+import Glibc
 import StudioKit
 
 /// What a running `receive` does for the clients of its control socket; `docs/control-socket.md` lists the methods.
@@ -74,7 +75,8 @@ final class ReceiveControl: ControlHandler, @unchecked Sendable {  // `lock` gua
         func number(_ value: Int?) -> JSONValue { value.map { .integer(Int64($0)) } ?? .null }
         return [
             "producer": .string(producer), "address": .optional(address), "state": .string(state),
-            "version": .string(GantryVersion.text), "startedAt": .integer(startedAt),
+            "process": .integer(Int64(getpid())), "version": .string(GantryVersion.text),
+            "startedAt": .integer(startedAt),
             "seconds": .number((MonotonicClock.now() - startTime).seconds), "paused": .bool(isPaused),
             "stopped": stopped,
             "preferred": [

@@ -45,7 +45,8 @@ struct ReceiveStatusCommand {
             ("Producer", status["producer"]?.string ?? "-"), ("State", state),
             ("Picture", "\(number("width"))x\(number("height"))"),
             ("Frames", "\(number("framesReceived")) received, \(number("framesLost")) lost"),
-            ("Since", CalendarTime.text(number("startedAt"))), ("Replay", replay(status["replay"])),
+            ("Since", CalendarTime.text(number("startedAt"))), ("Process", "\(number("process"))"),
+            ("Replay", replay(status["replay"])),
         ]
         let width = rows.map(\.0.count).max() ?? 0
         return rows.map { name, text in

@@ -12,7 +12,10 @@ struct RunningReceives {
 
     /// Chooses one where there are several.
     static let option = Option(
-        "producer", short: "p", value: "NAME", help: "Which one, where several receive: by the producer's name.")
+        "producer", short: "p", value: "NAME",
+        help:
+            "Which one, where several receive: by the producer's name, or the process that `gantry-studio status` shows."
+    )
 
     /// One that runs, with what it said about itself.
     struct Entry {
@@ -20,6 +23,8 @@ struct RunningReceives {
         let status: JSONValue
 
         var name: String { status["producer"]?.string ?? "-" }
+        /// Of its process; those that receive from the same producer differ in it.
+        var process: String { status["process"]?.integer.map(String.init) ?? "-" }
     }
 
     private let keyID: KeyID
@@ -33,7 +38,7 @@ struct RunningReceives {
         wanted = arguments.string("producer")
     }
 
-    /// Those that answer; with `--producer`, those of that name.
+    /// Those that answer; with `--producer`, those of that name, or that process.
     func all() throws(GantryError) -> [Entry] {
         var entries: [Entry] = []
         for slot in Self.slots {
@@ -47,7 +52,8 @@ struct RunningReceives {
             }
         }
         guard let wanted else { return entries }
-        return entries.filter { $0.name.lowercased() == wanted.lowercased() }
+        let named = entries.filter { $0.name.lowercased() == wanted.lowercased() }
+        return named.isEmpty ? entries.filter { $0.process == wanted } : named
     }
 
     /// The only one.
@@ -60,8 +66,12 @@ struct RunningReceives {
             throw GantryError(.notRunning, "Nothing is received\(whom). Start it with: gantry-studio receive")
         }
         guard entries.count == 1 else {
-            let names = entries.map(\.name).joined(separator: ", ")
-            throw GantryError(.invalidArgument, "Several receive: \(names). Choose one: --producer NAME")
+            // Names come from other machines.
+            let names = entries.map { "\(DisplayName($0.name).text) (process \($0.process))" }.joined(separator: ", ")
+            let areDistinct = Set(entries.map { $0.name.lowercased() }).count == entries.count
+            throw GantryError(
+                .invalidArgument,
+                "Several receive: \(names). Choose one: --producer \(areDistinct ? "NAME" : entry.process)")
         }
         return entry
     }

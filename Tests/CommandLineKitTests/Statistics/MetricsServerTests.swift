@@ -77,6 +77,10 @@ import Testing
         try await serving { endpoint in
             let taken = #expect(throws: GantryError.self) { try MetricsServer(endpoint) { "" } }
             #expect(taken?.code == .portInUse)
+            #expect(taken?.message.contains("\(endpoint)") == true)
+            // One that is free, for all that is known.
+            let other = Endpoint(host: endpoint.host, port: endpoint.port < .max - 1 ? endpoint.port + 2 : 9752)
+            #expect(taken?.message.hasSuffix("--metrics=\(other)") == true)
             for host in ["example.org", "192.0.2.1", "fe80::zz"] {
                 let error = #expect(throws: GantryError.self) {
                     try MetricsServer(Endpoint(host: host, port: 0)) { "" }

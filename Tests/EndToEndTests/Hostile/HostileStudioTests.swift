@@ -345,13 +345,15 @@ final class KeyFrameLog: PacketOutput, Sendable {
     }
 
     let counts = Watched(Counts())
+    var returnsAtOnce: Bool { true }
     let wantsRegularKeyFrames = false
 
     func expect(video: Bool, audio: Bool) {}
     func formatChanged(_ format: StreamFormat, epoch: UInt16) {}
     func finish() {}
 
-    func receive(_ packet: MediaPacket) {
+    func receive(_ coded: CodedPacket) {
+        let packet = coded.packet
         counts.change {
             guard packet.codec.isVideo else {
                 $0.sounds += 1

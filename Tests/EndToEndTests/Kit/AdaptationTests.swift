@@ -20,6 +20,7 @@ extension EndToEnd {
 
             let entries = Watched<[Entry]>([])
 
+            var returnsAtOnce: Bool { true }
             func receive(_ frame: VideoFrame) {
                 let entry = Entry(
                     arrival: frame.arrivalTime, age: frame.arrivalTime - frame.captureTime, lines: frame.height)

@@ -25,12 +25,14 @@ private final class PacketLog: PacketOutput {
     }
 
     let entries = Watched<[Entry]>([])
+    var returnsAtOnce: Bool { true }
     var wantsRegularKeyFrames: Bool { false }
 
     func expect(video: Bool, audio: Bool) {}
     func formatChanged(_ format: StreamFormat, epoch: UInt16) {}
     func finish() {}
-    func receive(_ packet: MediaPacket) {
+    func receive(_ coded: CodedPacket) {
+        let packet = coded.packet
         guard packet.codec.isVideo else { return }
         let entry = Entry(
             payload: Payload(packet), isKey: packet.header.isKey, sequence: packet.header.sequence,

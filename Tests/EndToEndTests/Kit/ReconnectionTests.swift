@@ -18,6 +18,7 @@ private final class EndLog: VideoOutput, AudioOutput {
     let video = Watched(Counts())
     let audio = Watched(Counts())
 
+    var returnsAtOnce: Bool { true }
     func receive(_ frame: VideoFrame) { video.change { $0.frames += 1 } }
     func videoInterrupted() { video.change { $0.interruptions += 1 } }
     func videoEnded() { video.change { $0.ends += 1 } }

@@ -125,6 +125,21 @@ extension EndToEnd {
             try await setting.finish(runs + [newcomer])
         }
 
+        /// From one host: most are turned away at first, and come again by themselves.
+        @Test func tenStudiosInTheSameInstant() async throws {
+            let setting = try await Setting()
+            let target = ProducerTarget(endpoint: setting.stage.endpoint, keyID: setting.stage.producer.keyID)
+            let runs = try (0..<10).map { _ in
+                try SessionRun(setting.stage.studio.makeSession(target, configuration: StudioSessionConfiguration()))
+            }
+            for run in runs {
+                #expect(try await run.state.wait { $0.hasFrame || $0.isEnded })
+                #expect(run.state.value.hasFrame, "\(String(describing: run.state.value.error))")
+                #expect(run.state.value.connections == 1 && run.state.value.losses.isEmpty)
+            }
+            try await setting.finish(runs)
+        }
+
         /// More wishes than encodes: all get a picture.
         @Test func whoComesTooLateGetsTheWholePicture() async throws {
             let setting = try await Setting()

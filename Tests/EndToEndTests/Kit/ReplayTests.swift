@@ -155,6 +155,109 @@ extension EndToEnd {
             try await setting.finish()
         }
 
+        /// What is heard goes into a pipe: all of it, one after the other, without the silence of the jumps.
+        @Test func aPipeGetsTheSoundThatIsShown() async throws {
+            let stage = try Stage()
+            try await stage.pair()
+            let source = try TestPatternSource.small()
+            let play = SourceRun(stage.producer)
+            Task.detached { _ = try await play.play(source) }
+            let path = stage.file("sound.pipe")
+            #expect(mkfifo(path, 0o600) == 0)
+            let reader = try ToolRun([
+                "ffmpeg", "-v", "error", "-y", "-i", path, "-f", "s16le", stage.file("sound.raw"),
+            ])
+            var configuration = StudioSessionConfiguration()
+            let shown = NumberLog()
+            configuration.audioOutputs = [
+                try WAVOutput(path: path, overwrite: false) { Issue.record("\($0)") }, shown,
+            ]
+            configuration.replay = ReplaySettings()
+            let run = try await stage.connect(configuration)
+            #expect(try await shown.state.wait { $0.sound.count >= 400 })
+            try run.session.replay.seek(to: .seconds(3))
+            #expect(try await run.state.wait { $0.replays.count >= 1 })
+            let jumped = shown.state.value.sound.count
+            #expect(try await shown.state.wait { $0.sound.count >= jumped + 100 })
+            run.session.replay.goLive()
+            #expect(try await run.state.wait { $0.replays.last == .some(nil) })
+            let back = shown.state.value.sound.count
+            #expect(try await shown.state.wait { $0.sound.count >= back + 100 })
+            source.stop()
+            #expect(try await play.state.wait { $0.end != nil })
+            try await run.close()
+            #expect(try await reader.end().status == 0)
+            let bytes = try #require(
+                try FileManager.default.attributesOfItem(atPath: stage.file("sound.raw"))[.size] as? Int)
+            // 480 samples of 4 bytes each; a jump that is not told of is three seconds of silence, or as much that is cut.
+            let blocks = shown.state.value.sound.count
+            #expect(abs(bytes / 1920 - blocks) < 100, "\(bytes / 1920) of \(blocks)")
+            try await stage.stop()
+        }
+
+        /// An output that changes the replay from within.
+        private final class Meddler: VideoOutput, @unchecked Sendable {  // `replay` is set before anything is shown.
+            weak var replay: Replay?
+            let error = Watched<GantryError.Code?>(nil)
+            let hasMeddled = Watched(false)
+            let returnsAtOnce = true
+
+            func receive(_ frame: VideoFrame) {
+                guard let replay, replay.status.behind != nil, !hasMeddled.value else { return }
+                do throws(GantryError) {
+                    try replay.arm(ReplaySettings(duration: .seconds(7)))
+                } catch {
+                    let code = error.code
+                    self.error.change { $0 = code }
+                }
+                replay.disarm()
+                hasMeddled.change { $0 = true }
+            }
+
+            func videoEnded() {}
+        }
+
+        @Test func anOutputCannotBlockTheReplay() async throws {
+            let stage = try Stage()
+            try await stage.pair()
+            let source = try TestPatternSource.small()
+            let play = SourceRun(stage.producer)
+            Task.detached { _ = try await play.play(source) }
+            let (meddler, follower) = (Meddler(), NumberLog())
+            // It gets what is live, and meddles while the replay's thread waits to show something.
+            let live = LiveOutput(meddler)
+            var configuration = StudioSessionConfiguration()
+            configuration.videoOutputs = [live, follower]
+            configuration.replay = ReplaySettings()
+            let run = try await stage.connect(configuration)
+            let replay = run.session.replay
+            #expect(try await follower.state.wait { $0.entries.count >= 90 })
+            meddler.replay = replay
+            try replay.seek(to: .seconds(2))
+            #expect(try await meddler.hasMeddled.wait { $0 })
+            #expect(meddler.error.value == .invalidState)
+            #expect(!replay.isArmed)
+            let count = follower.state.value.entries.count
+            #expect(try await follower.state.wait { $0.entries.count >= count + 30 })
+            try await onThread { try replay.arm() }
+            source.stop()
+            #expect(try await play.state.wait { $0.end != nil })
+            try await run.close()
+            try await stage.stop()
+        }
+
+        /// Hands on what is live.
+        private final class LiveOutput: VideoOutput {
+            private let output: any VideoOutput
+            let followsReplay = false
+            let returnsAtOnce = true
+
+            init(_ output: any VideoOutput) { self.output = output }
+
+            func receive(_ frame: VideoFrame) { output.receive(frame) }
+            func videoEnded() { output.videoEnded() }
+        }
+
         @Test func keyFramesComeWhileItIsArmed() async throws {
             let setting = try await Setting(nil)
             let replay = setting.replay

@@ -17,7 +17,10 @@ extension EndToEnd {
             let collector = HeaderCollector()
             let run: SessionRun
 
-            init(port: UInt16 = 0, reconnection: Reconnection = .never) async throws {
+            init(
+                port: UInt16 = 0, reconnection: Reconnection = .never, duration: MediaDuration? = nil,
+                replay: ReplaySettings? = nil
+            ) async throws {
                 stage = try Stage(port: port)
                 try await stage.pair()
                 source = try TestPatternSource.small()
@@ -27,6 +30,8 @@ extension EndToEnd {
                 var configuration = StudioSessionConfiguration()
                 configuration.packetOutputs = [collector]
                 configuration.reconnection = reconnection
+                configuration.duration = duration
+                configuration.replay = replay
                 run = try await stage.connect(configuration)
                 #expect(
                     try await collector.entries.wait { $0.count { $0.isVideo } > 5 && $0.count { !$0.isVideo } > 5 })
@@ -108,6 +113,30 @@ extension EndToEnd {
             #expect(setting.run.state.value.stops == [.all, .video, []])
             #expect(session.statistics.framesLost == 0 && session.statistics.audioPacketsLost == 0)
             try await setting.finish()
+        }
+
+        /// Neither of the time that was asked for, nor of what is held, whoever has paused.
+        @Test func aPauseIsNoTime() async throws {
+            let setting = try await Setting(duration: .seconds(8), replay: ReplaySettings())
+            let (session, producer) = (setting.run.session, setting.stage.producer)
+            session.pause()
+            try await setting.waitForPictures(60)
+            session.resume()
+            try await setting.waitForMore(10, isVideo: true)
+            producer.pause()
+            #expect(try await setting.run.state.wait { $0.pauses == [true] })
+            try await setting.waitForPictures(60)
+            producer.resume()
+            try await setting.waitForMore(10, isVideo: true)
+            let (held, seconds) = (session.replay.status.held.seconds, session.statistics.mediaSeconds)
+            #expect(abs(held - seconds) < 1, "\(held) s held of \(seconds) s")
+            #expect(try await setting.run.end() == nil)
+            // 8 seconds of 30 pictures, without the four seconds of pauses.
+            #expect(215...245 ~= session.statistics.framesReceived, "\(session.statistics.framesReceived)")
+            #expect(abs(session.statistics.mediaSeconds - 8) < 0.3, "\(session.statistics.mediaSeconds)")
+            setting.source.stop()
+            #expect(try await setting.play.state.wait { $0.end != nil })
+            try await setting.stage.stop()
         }
 
         @Test func aHiddenPictureStaysHiddenAfterAPause() async throws {

@@ -11,11 +11,13 @@ final class HeaderCollector: PacketOutput {
     }
 
     let entries = Watched<[Entry]>([])
+    var returnsAtOnce: Bool { true }
     let wantsRegularKeyFrames = false
 
     func expect(video: Bool, audio: Bool) {}
     func formatChanged(_ format: StreamFormat, epoch: UInt16) {}
-    func receive(_ packet: MediaPacket) {
+    func receive(_ coded: CodedPacket) {
+        let packet = coded.packet
         entries.change { $0.append(Entry(isVideo: packet.codec.isVideo, header: packet.header)) }
     }
     func finish() {}

@@ -28,6 +28,7 @@ final class NumberLog: VideoOutput, AudioOutput {
 
     init(followsReplay: Bool = true) { self.followsReplay = followsReplay }
 
+    var returnsAtOnce: Bool { true }
     func receive(_ frame: VideoFrame) {
         let entry = Entry(
             number: TimeCode.read(from: frame.picture)?.frameNumber, presentation: frame.presentationTime,

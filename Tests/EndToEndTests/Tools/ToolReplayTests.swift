@@ -151,9 +151,22 @@ extension EndToEnd {
             #expect(try await Self.run(stage, "status").lines.count == 2)
             expectFailure(
                 try await Self.run(stage, "pause", json: false), status: 2,
-                saying: ["Several receive", "--producer NAME"])
+                saying: ["Several receive", "Camera (process ", "--producer "])
             expectFailure(
                 try await Self.run(stage, "pause", "-p", "nobody", json: false), status: 1, saying: ["nobody"])
+            // The same name: by process.
+            let lines = try await Self.run(stage, "status").lines
+            let processes = lines.compactMap { (jsonLine($0)?["process"] as? Int).map { Int32($0) } }
+            #expect(processes.sorted() == [first, second].map(\.processID).sorted())
+            expectFailure(
+                try await Self.run(stage, "pause", "-p", "camera", json: false), status: 2, saying: ["(process "])
+            let text = try await Self.run(stage, "status", json: false).outputText
+            #expect(processes.allSatisfy { text.contains("\($0)") }, "\(text)")
+            let chosen = try await Self.run(stage, "pause", "-p", "\(second.processID)")
+            #expect(chosen.status == 0, "\(chosen.errorText)")
+            try await second.line(containing: "\"stoppedHere\"")
+            #expect(try await Self.run(stage, "resume", "-p", "\(second.processID)").status == 0)
+            #expect(!first.state.value.lines.contains { $0.contains("stoppedHere") })
             try await Self.end(first)
             let one = try await Self.run(stage, "pause", "-p", "camera")
             #expect(one.status == 0, "\(one.errorText)")

@@ -138,7 +138,8 @@ extension EndToEnd {
 
         @Test(arguments: [
             (["--metrics=example.org:1"], "address of this machine"), (["--metrics=nowhere"], "an address and a port"),
-            (["--report-to", "file:///etc/passwd"], "http://"), (["--report-every", "5s"], "--report-to"),
+            (["--report-to", "file:///etc/passwd"], "https://host"), (["--report-to", "http://:80/"], "https://host"),
+            (["--report-every", "5s"], "--report-to"),
             (["--report-to", "http://h/", "--report-every", "0.5s"], "1s at least"),
             (["--stats-csv", "/dev/full"], "no file"),
             (["--stats-csv", "-"], "no file"),

@@ -36,6 +36,26 @@ import Testing
         #expect(limit.isReached)
     }
 
+    @Test func aPauseDoesNotCount() {
+        var limit = MediaLimit(.seconds(1), video: true, audio: true)
+        #expect(admits(&limit, 0, video: true) == true)
+        #expect(admits(&limit, 500, video: true) == true)
+        limit.paused()
+        #expect(admits(&limit, 540, video: true) == true)
+        #expect(admits(&limit, 90_000, video: true) == true)
+        #expect(admits(&limit, 90_000 + 426, video: true) == true)
+        #expect(admits(&limit, 90_000 + 427, video: true) == false)
+        #expect(admits(&limit, 90_000 + 427, video: false) == false)
+        #expect(limit.isReached)
+    }
+
+    /// A slide show: one picture in ten seconds.
+    @Test func aLongWaitForTheNextPictureCounts() {
+        var limit = MediaLimit(.seconds(30), video: true, audio: false)
+        let admitted = (0..<5).filter { admits(&limit, Int64($0) * 10_000, video: true) }
+        #expect(admitted == [0, 1, 2])
+    }
+
     @Test func soundBeforeTheFirstPictureDoesNotCount() {
         var limit = MediaLimit(.seconds(1), video: true, audio: true)
         #expect(admits(&limit, -5000, video: false) == true)

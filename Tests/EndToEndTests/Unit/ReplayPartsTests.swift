@@ -1,3 +1,4 @@
+import Foundation
 import GantryMedia
 import GantryPlatform
 import GantryTestSupport
@@ -5,38 +6,6 @@ import Testing
 
 @testable import GantryCore
 @testable import StudioKit
-
-@Suite struct ReplayTimelineTests {
-    @Test func positionsFollowTheStamps() {
-        var line = ReplayTimeline()
-        // The third is sound of a little earlier, in the order in which it came.
-        let positions = [1_000_000, 1_033_000, 1_010_000, 5_900_000].map { line.place($0) }
-        #expect(positions == [0, 33_000, 10_000, 4_900_000])
-        #expect(line.end == 4_900_000)
-    }
-
-    @Test func holesAreClosed() {
-        var line = ReplayTimeline()
-        let positions = [0, 1_000_000, 7_000_000, 7_040_000].map { line.place($0) }
-        #expect(positions == [0, 1_000_000, 1_033_000, 1_073_000])
-        // Another clock.
-        line.restart()
-        let other = line.place(500)
-        #expect(other == 1_106_000)
-        let farBack = line.place(-2_000_000)
-        #expect(farBack == 1_139_000)
-    }
-
-    @Test func anyStampIsTaken() {
-        var line = ReplayTimeline()
-        var random = SeededRandom(seed: 5)
-        for _ in 0..<10_000 {
-            if random.next() % 16 == 0 { line.restart() }
-            let extremes = [Int64.min, .max, 0, -1, Int64(bitPattern: random.next())]
-            _ = line.place(extremes[Int(random.next() % 5)])
-        }
-    }
-}
 
 @Suite struct ReplayIndexTests {
     /// A picture every 100 ms, a key frame every second.
@@ -206,6 +175,37 @@ import Testing
         #expect(saved.duration == .seconds(3) && saved.frames == 0)
         let facts = try await Judge.probe(path)
         #expect(facts.audio["codec_name"] == "opus" && facts.video.isEmpty && abs(facts.duration - 3) < 0.05)
+    }
+
+    /// The picture changes its size, and there is a file where the second part should go.
+    @Test func whatWasSavedBeforeAFaultIsNamed() async throws {
+        let buffer = ReplayBuffer(ReplaySettings(duration: .seconds(10)))
+        var number = 0
+        for width in [320, 160] {
+            let encoder = try H264Encoder(
+                configuration: H264EncoderConfiguration(
+                    width: width, height: 90, frameRate: .fps30, bitrate: 1_000_000, color: .bt709))
+            buffer.formatChanged(format(width))
+            for count in 0..<40 {
+                let picture = try #require(Picture(format: .i420, width: width, height: 90))
+                picture.presentationTime = .init(microseconds: Int64(number) * 40_000)
+                let packet = MediaPacket()
+                try encoder.encode(picture, forceKey: count == 0, into: packet)
+                buffer.add(packet)
+                number += 1
+            }
+        }
+        let folder = try TestFolder()
+        let (path, second) = (folder.file("goal.mp4"), folder.file("goal-2.mp4"))
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: second))
+        let error = await #expect(throws: GantryError.self) {
+            try await onThread { try ReplayFile.write(buffer.snapshot(), to: path, overwrite: false) }
+        }
+        #expect(error?.code == .outputNotWritable)
+        let message = error?.message ?? ""
+        #expect(message.contains(second) && message.hasSuffix("1.6 s are saved in \(path)."), "\(message)")
+        #expect(try await Judge.probe(path).frames == 40)
+        #expect(try String(contentsOfFile: second, encoding: .utf8) == "mine")
     }
 
     @Test func whatHasGoneIsSaid() throws {

@@ -71,6 +71,16 @@ import Testing
         #expect(counter.bitrate == 64_000)
     }
 
+    @Test func aPauseIsNoTimeOfTheStream() {
+        var counter = StreamCounter()
+        counter.add(header(5, 0), bytes: 1000, arrived: .init(microseconds: 0))
+        counter.interrupted()
+        counter.paused()
+        counter.add(header(90, 60_000), bytes: 1000, arrived: .init(microseconds: 0))
+        #expect(counter.lost == 0)
+        #expect(counter.span == .milliseconds(33))
+    }
+
     @Test func theNumberWrapsAroundWithoutALoss() {
         var counter = StreamCounter()
         counter.add(header(.max - 1, 0), bytes: 1, arrived: .init(microseconds: 0))

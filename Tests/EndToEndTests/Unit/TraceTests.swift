@@ -55,7 +55,7 @@ import Testing
     @Test func eachPictureIsALineWithAllItsTimes() async throws {
         let lines = try await lines { trace in
             let packets = (0..<3).map { packet($0, at: 1000 + Int64($0) * 33) }
-            for packet in packets { trace.receive(packet) }
+            for packet in packets { trace.receive(CodedPacket(packet)) }
             // The one in the middle is never decoded; the order of showing may be another one.
             for packet in [packets[2], packets[0]] { trace.receive(try frame(of: packet)) }
         }
@@ -78,7 +78,7 @@ import Testing
 
     @Test func pictureThatAreNeverDecodedAreToldBeforeTheEnd() async throws {
         let lines = try await lines { trace in
-            for number in 0..<40 as Range<UInt32> { trace.receive(packet(number, at: Int64(number) * 33)) }
+            for number in 0..<40 as Range<UInt32> { trace.receive(CodedPacket(packet(number, at: Int64(number) * 33))) }
         }
         #expect(lines.compactMap { $0["sequence"] as? Int } == Array(0..<40))
     }
@@ -86,13 +86,13 @@ import Testing
     @Test func gapsOfSoundAndEventsAreLines() async throws {
         let lines = try await lines { trace in
             for number in 0..<100 as Range<UInt32> {
-                trace.receive(packet(number, at: Int64(number) * 10, sound: true))
+                trace.receive(CodedPacket(packet(number, at: Int64(number) * 10, sound: true)))
             }
-            trace.receive(packet(104, at: 1040, sound: true))
+            trace.receive(CodedPacket(packet(104, at: 1040, sound: true)))
             trace.follow(.disconnected(GantryError(.peerLost, "\"Gone\"\u{1b}[2J \\ away\n")))
             trace.follow(.connected(name: "Camera", address: "10.0.0.1:7787", streams: []))
             // Another connection begins anew.
-            trace.receive(packet(0, at: 90_000, sound: true))
+            trace.receive(CodedPacket(packet(0, at: 90_000, sound: true)))
             var statistics = StudioStatistics()
             trace.note(statistics)
             statistics.producerFramesSent = 30

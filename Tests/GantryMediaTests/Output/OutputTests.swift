@@ -154,6 +154,26 @@ import Testing
         #expect(writer.sampleCount == 8160)
     }
 
+    /// To an earlier stamp, and to a later one: neither cut nor filled up. Afterwards it is in step again.
+    @Test func wavFollowsAJump() async throws {
+        let folder = try TestFolder()
+        let path = folder.file("a.wav")
+        let writer = try WAVWriter(output: try OutputFile(path: path, overwrite: false))
+        for (time, value) in [(9_000_000, 0.5), (4_000_000, 0.25), (4_010_000, 0.25), (30_000_000, -0.5)]
+            as [(Int64, Float)]
+        {
+            if time != 4_010_000 { writer.jump() }
+            try writer.write(block(480, at: time, value: value))
+        }
+        try writer.write(block(480, at: 30_060_000, value: -0.5))
+        try writer.finish()
+        let left = try await samples(path)
+        #expect(left.count == 4800)
+        #expect(left[480..<1440].allSatisfy { $0 == 8192 })
+        #expect(left[1440..<1920].allSatisfy { $0 == -16_384 })
+        #expect(left[1920..<4320].allSatisfy { $0 == 0 } && left.last == -16_384)
+    }
+
     @Test func wavStartsAtAGivenOriginAndSurvivesStrangeStampsAndSamples() async throws {
         let folder = try TestFolder()
         let path = folder.file("a.wav")

@@ -1,0 +1,23 @@
+import GantryCore
+
+/// The outputs of a session, each that may block behind a thread of its own.
+struct OutputLanes: Sendable {
+    let video: [any VideoOutput]
+    let audio: [any AudioOutput]
+    let packets: [any PacketOutput]
+
+    init(_ configuration: StudioSessionConfiguration) {
+        video = configuration.videoOutputs.map { $0.returnsAtOnce ? $0 : LaneVideoOutput($0) }
+        audio = configuration.audioOutputs.map { $0.returnsAtOnce ? $0 : LaneAudioOutput($0) }
+        packets = configuration.packetOutputs.map { $0.returnsAtOnce ? $0 : LanePacketOutput($0) }
+    }
+
+    /// Once.
+    ///
+    /// - Throws: `general` when the system gives no thread.
+    func start() throws(GantryError) {
+        for case let output as LaneVideoOutput in video { try output.start() }
+        for case let output as LaneAudioOutput in audio { try output.start() }
+        for case let output as LanePacketOutput in packets { try output.start() }
+    }
+}
