@@ -10,14 +10,13 @@ import GantryTrust
 /// It opens no device by itself and does nothing before `start()`. Every method may be called from any thread; only
 /// `pairStudio` and `stop` block.
 public final class ProducerController: @unchecked Sendable {  // What varies is guarded by `lock`.
-    public let configuration: ProducerConfiguration
     /// Newest 64 are kept for a reader that is slow.
     public let events: AsyncStream<ProducerEvent>
 
     private let continuation: AsyncStream<ProducerEvent>.Continuation
     private let identity: Identity
     private let store: DeviceStore
-    private let name: DisplayName
+    let configured: SettingStore<ProducerConfiguration>
     private let lock = Lock()
     private var server: ProducerServer?
     private var pairing: ProducerPairing?
@@ -29,11 +28,10 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     ///
     /// - Throws: `stateFolder`, `identity`, `store`, each with what mends it.
     public init(configuration: ProducerConfiguration = ProducerConfiguration()) throws(GantryError) {
-        self.configuration = configuration
         let folder = try StateFolder.open(configuration.stateDirectory)
         identity = try Identity.loadOrCreate(in: folder)
         store = try DeviceStore.open(in: folder)
-        name = DisplayName(configuration.name ?? HostName.current)
+        configured = SettingStore(configuration, ProducerSettings.table) { $0.logLevel }
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
     }
 
@@ -98,6 +96,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     /// The name that studios show.
     public var displayedName: String { name.text }
+
+    private var name: DisplayName { DisplayName(configuration.name ?? HostName.current) }
 
     // MARK: Pausing
 

@@ -14,6 +14,8 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         let identity: Identity
         let store: DeviceStore
         let name: DisplayName
+        /// What the producer's must match.
+        var fieldOfUse = FieldOfUse()
         /// A key that may answer although it is not in the store any more.
         var trusts: KeyID?
     }

@@ -31,7 +31,8 @@ package struct StatisticsOptions: Sendable {
                 "report-to", value: "URL",
                 help: "Send figures there, as JSON, by HTTP POST (http or https).", group: "Statistics"),
             Option(
-                "report-every", value: "TIME", help: "How often. Default: 10s; least: 1s.", group: "Statistics"),
+                "report-every", value: "TIME", help: "How often. Default: 10s; least: 1s.", group: "Statistics",
+                form: .duration(MediaDuration.seconds(1)...MediaDuration.seconds(3_600_000))),
         ]
     }
 
@@ -47,7 +48,7 @@ package struct StatisticsOptions: Sendable {
             return isPlain && ["http", "https"].contains(scheme) && text.contains("://") ? text : nil
         }
         let interval = try arguments.duration("report-every")
-        if interval != nil, reportURL == nil {
+        if arguments.isTyped("report-every"), reportURL == nil {
             throw GantryError(.invalidArgument, "--report-every says how often --report-to sends: give that as well.")
         }
         guard interval.map({ $0 >= .seconds(1) }) ?? true else {

@@ -16,6 +16,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     let store: DeviceStore
     let name: DisplayName
     let transport: MediaTransport
+    let fieldOfUse: FieldOfUse
     let events: @Sendable (ProducerEvent) -> Void
     /// Differs after each start, so that a studio can tell a restart from a lost connection.
     let bootID = UInt64.random(in: 1 ... .max)
@@ -50,7 +51,11 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         self.dataObservers = dataObservers
         self.events = events
         transport = configuration.transport
-        advert = configuration.isAdvertised ? ProducerAdvert(keyID: identity.keyID, events: events) : nil
+        fieldOfUse = configuration.fieldOfUse
+        advert =
+            configuration.isAdvertised
+            ? ProducerAdvert(keyID: identity.keyID, fieldOfUse: configuration.fieldOfUse, events: events)
+            : nil
         listener = try TCPListener(port: configuration.port)
         port = listener.port
         let pauseGate = PauseGate()

@@ -19,6 +19,7 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
     public let events: AsyncStream<Event>
 
     private let store: DeviceStore
+    private let fieldOfUse: @Sendable () -> FieldOfUse
     private let continuation: AsyncStream<Event>.Continuation
     private let lock = Lock()
     private var discovery: Discovery?
@@ -27,8 +28,10 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
     private var scan = USBScan()
     private var last: [DiscoveredProducer] = []
 
-    init(store: DeviceStore) {
+    /// - Parameter fieldOfUse: which producers are shown; asked whenever something changes.
+    init(store: DeviceStore, fieldOfUse: @escaping @Sendable () -> FieldOfUse) {
         self.store = store
+        self.fieldOfUse = fieldOfUse
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
@@ -80,7 +83,7 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
         let devices = (try? store.devices()) ?? []
         lock.withLock {
             change(self)
-            last = DiscoveredProducer.all(services, scan.devices, devices: devices)
+            last = DiscoveredProducer.all(services, scan.devices, devices: devices, fieldOfUse: fieldOfUse())
             // Under the lock: two threads tell what they know in turn.
             continuation.yield(.producers(last))
         }
