@@ -15,6 +15,9 @@ extension ProducerController {
         set { Log.publicLevel = newValue }
     }
 
+    /// The networks of this machine now: interfaces, addresses, and what Wi-Fi it is in. Blocks for some milliseconds.
+    public static var networkInformation: NetworkInformation { .now() }
+
     /// The configuration as it is now, also what counts from the next `start()` on only.
     public var configuration: ProducerConfiguration { configured.value }
 

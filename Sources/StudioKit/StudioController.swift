@@ -8,6 +8,8 @@ public final class StudioController: Sendable {
     private let identity: Identity
     private let store: DeviceStore
     let configured: SettingStore<StudioConfiguration>
+    /// Whether paired producers can be received here. It does nothing before `StudioService.start`.
+    public let service: StudioService
 
     /// Opens (or makes) identity and store of paired devices.
     ///
@@ -16,7 +18,11 @@ public final class StudioController: Sendable {
         let folder = try StateFolder.open(configuration.stateDirectory)
         identity = try Identity.loadOrCreate(in: folder)
         store = try DeviceStore.open(in: folder)
-        configured = SettingStore(configuration, StudioSettings.table) { $0.logLevel }
+        let configured = SettingStore(configuration, StudioSettings.table) { $0.logLevel }
+        self.configured = configured
+        service = StudioService { [store] in
+            ProducerBrowser(store: store) { configured.value.fieldOfUse }
+        }
     }
 
     /// Who this installation is.
@@ -90,7 +96,7 @@ public final class StudioController: Sendable {
         let configuration = configured.value
         return .init(
             identity: identity, store: store, name: DisplayName(configuration.name ?? HostName.current),
-            fieldOfUse: configuration.fieldOfUse)
+            fieldOfUse: configuration.fieldOfUse, service: service)
     }
 
     public func renamePairedDevice(_ keyID: KeyID, to alias: String) throws(GantryError) {

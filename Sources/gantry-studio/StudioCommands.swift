@@ -14,7 +14,7 @@ enum StudioCommands {
             .init("gantry-studio receive camera --ts - | ffplay -", "watch it"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [pair, receive, list, status, replay, pause, resume, prefer, devices, config])
+        subcommands: [pair, receive, list, network, status, replay, pause, resume, prefer, devices, config])
 
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
@@ -119,6 +119,8 @@ enum StudioCommands {
             .init("gantry-studio list --watch --json", "a JSON line for each change"),
         ],
         notes: ["A name here can be given to `gantry-studio receive` once it is paired."])
+
+    static let network = NetworkCommand.table
 
     /// Of all that look for producers.
     static let field = FieldOfUse.options { "Only producers that name this \($0). Default: all." }
