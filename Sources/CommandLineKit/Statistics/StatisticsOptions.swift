@@ -29,7 +29,8 @@ package struct StatisticsOptions: Sendable {
                 group: "Statistics", optionalValue: ["127.", "localhost:", "0.0.0.0:", "[::"]),
             Option(
                 "report-to", value: "URL",
-                help: "Send figures there, as JSON, by HTTP POST (http or https).", group: "Statistics"),
+                help: "Send figures there, as JSON, by HTTP POST (http or https).", group: "Statistics",
+                form: .url),
             Option(
                 "report-every", value: "TIME", help: "How often. Default: 10s; least: 1s.", group: "Statistics",
                 form: .duration(MediaDuration.seconds(1)...MediaDuration.seconds(3_600_000))),
@@ -42,11 +43,7 @@ package struct StatisticsOptions: Sendable {
         metrics = try arguments.value("metrics", "an address and a port, as in 127.0.0.1:9750") {
             $0.isEmpty ? usual : Endpoint(text: $0)
         }
-        reportURL = try arguments.value("report-to", "a URL that begins with http:// or https://") { text in
-            let scheme = text.prefix { $0 != ":" }.lowercased()
-            let isPlain = text.utf8.allSatisfy { 0x21...0x7E ~= $0 } && text.utf8.count <= 2000
-            return isPlain && ["http", "https"].contains(scheme) && text.contains("://") ? text : nil
-        }
+        reportURL = try arguments.value("report-to", ValueForm.url.expected) { ValueForm.url.accepts($0) ? $0 : nil }
         let interval = try arguments.duration("report-every")
         if arguments.isTyped("report-every"), reportURL == nil {
             throw GantryError(.invalidArgument, "--report-every says how often --report-to sends: give that as well.")

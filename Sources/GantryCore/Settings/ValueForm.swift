@@ -8,6 +8,8 @@ package enum ValueForm: Sendable, Hashable {
     /// What can be shown, up to so many bytes of UTF-8.
     case label(Int)
     case word([String])
+    /// http or https.
+    case url
     case integer(ClosedRange<Int>)
     /// Pixels, each side.
     case size(ClosedRange<Int>)
@@ -30,6 +32,7 @@ package enum ValueForm: Sendable, Hashable {
         case .displayName: "a name with at least one character that can be seen"
         case .label(let bytes): "text of 1 to \(bytes) bytes that can be shown"
         case .word(let words): words.joined(separator: ", ")
+        case .url: "a URL that begins with http:// or https://"
         case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .size(let sides):
             "WIDTHxHEIGHT in pixels, each \(sides.lowerBound) to \(sides.upperBound), as in 1280x720"
@@ -53,6 +56,9 @@ package enum ValueForm: Sendable, Hashable {
         case .label(let bytes):
             !text.isEmpty && DisplayName.sanitized(text, graphemes: bytes, bytes: bytes).utf8.elementsEqual(text.utf8)
         case .word(let words): words.contains(text)
+        case .url:
+            text.utf8.allSatisfy { 0x21...0x7E ~= $0 } && text.utf8.count <= 2000
+                && ["http://", "https://"].contains { text.lowercased().hasPrefix($0) }
         case .integer(let range): Decimal.integer(text).map(range.contains) ?? false
         case .size(let sides):
             PixelSize(text).map { sides.contains($0.width) && sides.contains($0.height) } ?? false

@@ -27,6 +27,7 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
     private var services: [DiscoveredService] = []
     private var scan = USBScan()
     private var last: [DiscoveredProducer] = []
+    private var log = AnnouncementLog()
 
     /// - Parameter fieldOfUse: which producers are shown; asked whenever something changes.
     init(store: DeviceStore, fieldOfUse: @escaping @Sendable () -> FieldOfUse) {
@@ -60,7 +61,12 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
         changed { $0.scan = USBScan.now() }
         try usb.start()
         try discovery.start()
-        _ = discovery.browse(.producer) { [weak self] services in self?.changed { $0.services = services } }
+        _ = discovery.browse(.producer) { [weak self] services in
+            self?.changed {
+                $0.services = services
+                $0.log.note(services, now: MonotonicClock.now())
+            }
+        }
     }
 
     /// Ends the search, and `events`.
@@ -73,6 +79,9 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
 
     /// What is there now.
     public var producers: [DiscoveredProducer] { lock.withLock { last } }
+
+    /// How the announcements on the network have fared since `start`, by name; 128 names at most, of all fields of use.
+    public var announcements: [AnnouncementStatistics] { lock.withLock { log.statistics } }
 
     /// Devices on USB that look like a producer and are none: where, and why; for people.
     public var refusedOnUSB: [String] {

@@ -17,8 +17,13 @@ extension StudioController {
         guard !status.state.reasons.contains(.notRunning) else {
             throw GantryError(.invalidState, "The service does not run: call service.start() first.")
         }
+        return prove(status.producers)
+    }
+
+    /// Those that let us in.
+    func prove(_ devices: [PairedDevice]) -> [PairedDevice] {
         var proved: [PairedDevice] = []
-        for device in status.producers {
+        for device in devices {
             do throws(GantryError) {
                 try checkConnection(to: device)
                 proved.append(device)

@@ -1,8 +1,9 @@
 import GantryCore
 import GantryPlatform
 import GantryTestSupport
-import StudioKit
 import Testing
+
+@testable import StudioKit
 
 extension EndToEnd {
     /// Rows S7 and S8 with a real studio. A network that is searched is in LabTests.
@@ -57,6 +58,16 @@ extension EndToEnd {
             try studio.service.start()
             #expect(try await onThread { try studio.proveVenue() }.isEmpty)
             try await onThread { studio.service.stop() }
+
+            // Who is here proves it by its key; who only was, or claims to be, does not.
+            try await stage.pair()
+            try await stage.connect().close()
+            let here = try studio.pairedDevice(named: "Camera")
+            var gone = here
+            gone.lastAddress = "127.0.0.1:\(try LoopbackSocket.freePort())"
+            gone.keyID = try #require(KeyID(bytes: [UInt8](repeating: 9, count: 32)))
+            let devices = [gone, here]
+            #expect(try await onThread { studio.prove(devices) }.map(\.keyID) == [here.keyID])
             try await stage.stop()
         }
 
