@@ -103,6 +103,8 @@ extension GantryError.Code {
     public static let discoveryUnavailable = Self(310)
     /// Media shall come over UDP alone, and none passes.
     public static let udpBlocked = Self(311)
+    /// The producer's venue, owner or app is not the one that the studio wants.
+    public static let otherFieldOfUse = Self(312)
 
     // USB: the gadget of the producer
     /// This machine has no USB device controller, not the one that was named, or several without a choice.

@@ -2,7 +2,7 @@ public import GantryCore
 import GantryMedia
 import GantryTransport
 
-/// What a `ProducerController` is made with.
+/// What a `ProducerController` is made with. `ProducerController.configure` changes it later.
 public struct ProducerConfiguration: Sendable {
     /// The name that studios show. At most 64 bytes; nil: the host's name.
     public var name: String?
@@ -20,6 +20,10 @@ public struct ProducerConfiguration: Sendable {
     public var usb: USBSettings?
     /// How media goes to studios on the network. `udp` is the same as `auto` here: the studio decides what it insists on.
     public var transport = MediaTransport.auto
+    /// What is told on standard error, of the whole process; nil leaves it as it is.
+    public var logLevel: LogLevel?
+    /// What it sends for; announced, and told to each studio that connects.
+    public var fieldOfUse = FieldOfUse()
 
     /// One picture and one sound, on the port that studios expect, announced.
     public init(

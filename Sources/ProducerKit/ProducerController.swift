@@ -11,9 +11,6 @@ import GantryTrust
 /// any thread, also from the delegate, from an observer of data or from a release callback; only `start` and `stop` may
 /// block for a moment. Letting go of the controller stops it.
 public final class ProducerController: @unchecked Sendable {  // What varies is guarded by `lock`.
-    /// What it was made with.
-    public let configuration: ProducerConfiguration
-
     /// Where a run is. Whoever is in the middle of one change never waits for another: that one may be waited for by
     /// a thread of ours.
     private enum Phase {
@@ -26,7 +23,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     let identity: Identity
     let store: DeviceStore
-    let name: DisplayName
+    let configured: SettingStore<ProducerConfiguration>
     let lock = Lock()
     private let streams = EventStreams<ProducerEvent>(capacity: 64)
     private let delegateBox = DelegateBox()
@@ -50,11 +47,10 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     ///   mends it.
     public init(configuration: ProducerConfiguration = ProducerConfiguration()) throws(GantryError) {
         try configuration.validate()
-        self.configuration = configuration
         let folder = try StateFolder.open(configuration.stateDirectory)
         identity = try Identity.loadOrCreate(in: folder)
         store = try DeviceStore.open(in: folder)
-        name = DisplayName(configuration.name ?? HostName.current)
+        configured = SettingStore(configuration, ProducerSettings.table) { $0.logLevel }
         let box = delegateBox
         delegateQueue = DelegateQueue { box.controller?.tellDelegate($0) }
         box.controller = self
@@ -201,6 +197,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     /// The name that studios show.
     public var displayedName: String { name.text }
+
+    var name: DisplayName { DisplayName(configuration.name ?? HostName.current) }
 
     // MARK: Pausing
 

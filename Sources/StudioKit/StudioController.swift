@@ -7,7 +7,9 @@ import GantryTrust
 public final class StudioController: Sendable {
     private let identity: Identity
     private let store: DeviceStore
-    private let name: DisplayName
+    let configured: SettingStore<StudioConfiguration>
+    /// Whether paired producers can be received here. It does nothing before `StudioService.start`.
+    public let service: StudioService
 
     /// Opens (or makes) identity and store of paired devices.
     ///
@@ -16,7 +18,11 @@ public final class StudioController: Sendable {
         let folder = try StateFolder.open(configuration.stateDirectory)
         identity = try Identity.loadOrCreate(in: folder)
         store = try DeviceStore.open(in: folder)
-        name = DisplayName(configuration.name ?? HostName.current)
+        let configured = SettingStore(configuration, StudioSettings.table) { $0.logLevel }
+        self.configured = configured
+        service = StudioService { [store] in
+            ProducerBrowser(store: store) { configured.value.fieldOfUse }
+        }
     }
 
     /// Who this installation is.
@@ -88,7 +94,12 @@ public final class StudioController: Sendable {
         try BriefSession(context, device: device, searches: searches, limit: .seconds(5)).run(goodbye: .normal)
     }
 
-    private var context: StudioSession.Context { .init(identity: identity, store: store, name: name) }
+    private var context: StudioSession.Context {
+        let configuration = configured.value
+        return .init(
+            identity: identity, store: store, name: DisplayName(configuration.name ?? HostName.current),
+            fieldOfUse: configuration.fieldOfUse, service: service)
+    }
 
     /// Calls a device otherwise, on this machine alone.
     public func renamePairedDevice(_ keyID: KeyID, to alias: String) throws(GantryError) {
@@ -97,8 +108,10 @@ public final class StudioController: Sendable {
 
     // MARK: Discovery
 
-    /// Shows which producers are on this network; it searches from `ProducerBrowser.start` on.
-    public func makeBrowser() -> ProducerBrowser { ProducerBrowser(store: store) }
+    /// Shows which producers of the studio's field of use are on this network; it searches from `ProducerBrowser.start` on.
+    public func makeBrowser() -> ProducerBrowser {
+        ProducerBrowser(store: store) { [configured] in configured.value.fieldOfUse }
+    }
 
     // MARK: Receiving
 

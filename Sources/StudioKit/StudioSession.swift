@@ -14,6 +14,10 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         let identity: Identity
         let store: DeviceStore
         let name: DisplayName
+        /// What the producer's must match.
+        var fieldOfUse = FieldOfUse()
+        /// Learns how the sessions go.
+        var service: StudioService?
         /// A key that may answer although it is not in the store any more.
         var trusts: KeyID?
     }
@@ -166,7 +170,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             hasStood = hasStood || stood != nil
             guard configuration.reconnection.goesOn(after: end, stood: hasStood), !closing else { break }
             outputs.interrupted()
-            if !isAway { continuation.yield(.disconnected(failure)) }
+            if !isAway { report(.disconnected(failure)) }
             isAway = true
             // At once, when it had stood for a while: there may be another path.
             let pause = (stood ?? .seconds(0)) < Self.steadyAfter ? delay.next() : .seconds(0)
@@ -179,7 +183,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         replay.finish()
         outputs.ended()
         for output in lanes.packets { output.finish() }
-        continuation.yield(.ended(failure))
+        report(.ended(failure))
         continuation.finish()
     }
 
@@ -283,7 +287,10 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// The connection whose peer has proved its key: `close` and `statistics` are for it from now on.
     func adopt(_ connection: StudioConnection) { lock.withLock { self.connection = connection } }
 
-    func report(_ event: StudioEvent) { continuation.yield(event) }
+    func report(_ event: StudioEvent) {
+        context.service?.note(event, of: self)
+        continuation.yield(event)
+    }
 
     /// Whether key frames are wanted has changed.
     func keyFramesChanged() { lock.withLock { connection }?.wakeUp() }

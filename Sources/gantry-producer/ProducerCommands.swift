@@ -1,4 +1,6 @@
 import CommandLineKit
+import GantryCore
+import ProducerKit
 
 /// The tables of everything that can be typed behind `gantry-producer`.
 enum ProducerCommands {
@@ -14,7 +16,7 @@ enum ProducerCommands {
             .init("gantry-producer status", "what the running one does"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [run, sources, pair, devices, status, pause, resume, admit])
+        subcommands: [run, sources, pair, devices, status, pause, resume, admit, config])
 
     static let run = Command(
         "run", summary: "Wait for paired studios and send to them",
@@ -38,12 +40,12 @@ enum ProducerCommands {
                 "size", value: "WxH",
                 help:
                     "Scale to this size; a camera gives the nearest it has. Default: as it comes; of a camera 1280x720.",
-                group: "Picture"),
+                group: "Picture", form: .size(16...8192)),
             Option(
                 "fps", value: "RATE",
                 help:
                     "Frames a second of the test pattern or a screen (default 30), or wished for from a camera; a file's frames beyond this rate are left out.",
-                group: "Picture"),
+                group: "Picture", form: .frameRate),
             Option(
                 "grain", help: "Grain over the test pattern, so that it takes the whole bitrate: to try out a network.",
                 group: "Picture"),
@@ -52,7 +54,7 @@ enum ProducerCommands {
                 help:
                     "Bits a second of the video, as in 6M or 800k. Default: by size and rate; 8M at 1280x720, "
                     + "30 fps.",
-                group: "Picture"),
+                group: "Picture", form: .bitrate(ProducerConfiguration.bitrates)),
             Option(
                 "control", value: "NAME=VALUE",
                 help:
@@ -70,8 +72,12 @@ enum ProducerCommands {
                 help: "Send what the camera has coded itself as it is. auto: H.264, where that is the camera's best "
                     + "mode. off: never. mjpeg, h264: only such modes. Default: auto.",
                 group: "Picture", allowed: ["auto", "off", "mjpeg", "h264"]),
-            Option("name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection"),
-            Option("port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection"),
+            Option(
+                "name", value: "NAME", help: "What studios show. Default: the host's name.", group: "Connection",
+                form: .displayName),
+            Option(
+                "port", short: "p", value: "PORT", help: "TCP port, 0 for any. Default: 7787.", group: "Connection",
+                form: .port(allowsAny: true)),
             Option(
                 "transport", value: "WAY",
                 help:
@@ -105,13 +111,17 @@ enum ProducerCommands {
                     + "admit`. paired-only: refuse it. tofu: pair with it unasked. Default: prompt in a terminal, else "
                     + "paired-only.",
                 group: "USB", allowed: ["prompt", "paired-only", "tofu"]),
-            Option(
-                "duration", short: "d", value: "TIME",
-                help: "Stop after this time, as in 10s or 1m30s. Time in a pause counts."),
-        ] + StatisticsOptions.table(usual: StatisticsOptions.producerMetrics) + [
-            Option("force", short: "f", help: "Overwrite that file when it exists.", group: "Statistics")
-        ],
-        positionals: [Positional("SOURCE", help: "The same as --source.", isRequired: false)],
+        ]
+            + FieldOfUse.options {
+                "The \($0) that this is sent for; studios that name another one do not show it. At most 48 bytes."
+            } + [
+                Option(
+                    "duration", short: "d", value: "TIME",
+                    help: "Stop after this time, as in 10s or 1m30s. Time in a pause counts.", form: .anyDuration)
+            ] + StatisticsOptions.table(usual: StatisticsOptions.producerMetrics) + [
+                Option("force", short: "f", help: "Overwrite that file when it exists.", group: "Statistics")
+            ],
+        positionals: [Positional("SOURCE", help: "The same as --source.", isRequired: false, option: "source")],
         examples: [
             .init("gantry-producer run", "the first camera and the microphone, until Ctrl-C"),
             .init("gantry-producer run /dev/video2 --audio off", "another camera, without sound"),
@@ -144,10 +154,11 @@ enum ProducerCommands {
                 help:
                     "Scan the QR code with a camera: a path, or auto for the first real one. In a terminal it shows what "
                     + "the camera sees. Gives up after two minutes."),
-            Option("name", value: "NAME", help: "What the studio shows. Default: the host's name."),
+            Option("name", value: "NAME", help: "What the studio shows. Default: the host's name.", form: .displayName),
             Option(
                 "port", short: "p", value: "PORT",
-                help: "The port that `gantry-producer run` will use; the studio keeps it. Default: 7787."),
+                help: "The port that `gantry-producer run` will use; the studio keeps it. Default: 7787.",
+                form: .port(allowsAny: false)),
         ],
         positionals: [
             Positional(
@@ -204,4 +215,5 @@ enum ProducerCommands {
         notes: ["For a producer that runs with --usb-trust prompt. A studio waits for 30 seconds."])
 
     static let devices = DevicesCommand.table(peer: "studio", tool: "gantry-producer")
+    static let config = ConfigCommand.table(tool: "gantry-producer")
 }

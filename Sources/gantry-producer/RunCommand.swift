@@ -21,7 +21,7 @@ struct RunCommand {
     init(_ arguments: ParsedArguments) throws(GantryError) {
         duration = try arguments.duration("duration")
         keepsDevices = arguments.has("keep-devices")
-        let bitrate = try arguments.bitrate("bitrate", in: 300_000...200_000_000)
+        let bitrate = try arguments.bitrate("bitrate", in: ProducerConfiguration.bitrates)
         let port = try arguments.port("port", allowsAny: true) ?? Endpoint.defaultPort
         let input = try SourceFactory(arguments)
         self.input = input
@@ -33,6 +33,7 @@ struct RunCommand {
             video: info.video.map { Self.settings($0, input, bitrate) },
             audio: info.audio == nil ? nil : .init(sourceName: input.audioLabel), usb: usb)
         configuration.transport = arguments.string("transport").flatMap(MediaTransport.init(rawValue:)) ?? .auto
+        configuration.fieldOfUse = try FieldOfUse(arguments)
         controller = try ProducerController(configuration: configuration)
         address = ControlAddress(
             producer: controller.keyID, stateFolder: try StateFolder.open(arguments.string("state-dir")).path)

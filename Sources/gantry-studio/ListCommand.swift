@@ -18,8 +18,9 @@ struct ListCommand {
     init(_ arguments: ParsedArguments) throws(GantryError) {
         json = arguments.has("json")
         watches = arguments.has("watch")
-        controller = try StudioController(
-            configuration: StudioConfiguration(stateDirectory: arguments.string("state-dir")))
+        var configuration = StudioConfiguration(stateDirectory: arguments.string("state-dir"))
+        configuration.fieldOfUse = try FieldOfUse(arguments)
+        controller = try StudioController(configuration: configuration)
     }
 
     func run() throws(GantryError) -> ExitStatus {

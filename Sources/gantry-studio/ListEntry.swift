@@ -12,6 +12,7 @@ struct ListEntry: Equatable {
     /// free, active, paused, full; plugged: on USB alone; away: paired and not here; unknown: paired, and the network
     /// cannot be searched.
     let state: String
+    let fieldOfUse: FieldOfUse
 
     private init(_ producer: DiscoveredProducer) {
         id = producer.id
@@ -19,6 +20,7 @@ struct ListEntry: Equatable {
         addresses = (producer.usbSerial.map { ["usb:" + $0] } ?? []) + producer.endpoints.map(\.description)
         isPaired = producer.device?.state == .active
         state = producer.state.rawValue
+        fieldOfUse = producer.fieldOfUse
     }
 
     private init(_ device: PairedDevice, state: String) {
@@ -27,6 +29,7 @@ struct ListEntry: Equatable {
         addresses = device.lastAddress.map { [$0] } ?? []
         isPaired = true
         self.state = state
+        fieldOfUse = FieldOfUse()
     }
 
     /// Those that are here, then those that are paired and were not found.
@@ -42,7 +45,7 @@ struct ListEntry: Equatable {
         [
             .init("name", .string(name)), .init("addresses", .array(addresses.map(JSONValue.string))),
             .init("paired", .bool(isPaired)), .init("busy", .bool(state == "full")), .init("state", .string(state)),
-        ]
+        ] + fieldOfUse.members
     }
 
     private var cells: [String] { [name, addresses.first ?? "-", isPaired ? "yes" : "no", Self.words[state] ?? state] }

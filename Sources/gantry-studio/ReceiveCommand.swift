@@ -31,9 +31,10 @@ struct ReceiveCommand {
         if arguments.has("no-audio") && arguments.has("no-video") {
             throw GantryError(.invalidArgument, "--no-audio and --no-video together leave nothing to receive.")
         }
-        controller = try StudioController(
-            configuration: StudioConfiguration(
-                name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir")))
+        var configuration = StudioConfiguration(
+            name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir"))
+        configuration.fieldOfUse = try FieldOfUse(arguments)
+        controller = try StudioController(configuration: configuration)
         // A program behind a pipe may want the keys itself.
         takesKeys = !arguments.has("json") && StandardStreams.isOutputTerminal && isatty(STDERR_FILENO) == 1
         stateFolder = try StateFolder.open(arguments.string("state-dir")).path
@@ -65,7 +66,7 @@ struct ReceiveCommand {
         _ arguments: ParsedArguments, _ controller: StudioController
     ) throws(GantryError) -> Whom {
         guard arguments.has("pair") else {
-            for option in ["png", "svg", "text", "confirm", "address", "port"] where arguments.has(option) {
+            for option in ["png", "svg", "text", "confirm", "address", "port"] where arguments.isTyped(option) {
                 throw GantryError(.invalidArgument, "--\(option) is for pairing: give --pair as well.")
             }
             return .target(try controller.target(arguments.positional(0)))

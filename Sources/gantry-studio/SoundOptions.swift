@@ -5,6 +5,8 @@ import StudioKit
 
 /// `--play`: its options, and its figures at the end.
 enum SoundOptions {
+    private static let delays = MediaDuration.milliseconds(20)...MediaDuration.seconds(1)
+
     static let table = [
         Option(
             "play", value: "DEVICE",
@@ -13,14 +15,14 @@ enum SoundOptions {
             group: "Outputs", optionalValue: SoundOutput.deviceNames),
         Option(
             "play-delay", value: "TIME",
-            help: "How long sound waits for packets that are late, 20ms to 1s. Default: 50ms.", group: "Outputs"),
+            help: "How long sound waits for packets that are late, 20ms to 1s. Default: 50ms.", group: "Outputs",
+            form: .duration(delays)),
     ]
 
     /// Opens the device.
     static func output(_ arguments: ParsedArguments) throws(GantryError) -> SoundOutput? {
-        let range = MediaDuration.milliseconds(20)...MediaDuration.seconds(1)
         let delay = try arguments.value("play-delay", "a time from 20ms to 1s, as in 80ms") { text in
-            MediaDuration(text: text).flatMap { range.contains($0) ? $0 : nil }
+            MediaDuration(text: text).flatMap { delays.contains($0) ? $0 : nil }
         }
         guard let device = arguments.string("play") else {
             guard delay == nil else {

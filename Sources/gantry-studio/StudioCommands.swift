@@ -1,4 +1,6 @@
 import CommandLineKit
+import GantryCore
+import StudioKit
 
 /// The tables of everything that can be typed behind `gantry-studio`.
 enum StudioCommands {
@@ -12,13 +14,16 @@ enum StudioCommands {
             .init("gantry-studio receive camera --ts - | ffplay -", "watch it"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [pair, receive, list, status, replay, pause, resume, prefer, devices])
+        subcommands: [pair, receive, list, network, status, replay, pause, resume, prefer, devices, config])
 
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
         options: CodeWindow.options + [
-            Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
-            Option("duration", short: "d", value: "TIME", help: "Give up after this time. Default and most: 5m."),
+            Option(
+                "name", value: "NAME", help: "What the producer shows. Default: the host's name.", form: .displayName),
+            Option(
+                "duration", short: "d", value: "TIME", help: "Give up after this time. Default and most: 5m.",
+                form: .anyDuration),
         ],
         examples: [
             .init("gantry-studio pair", "draw the QR code here"),
@@ -54,7 +59,9 @@ enum StudioCommands {
                 help: "Be a camera for other programs (v4l2loopback). Default: the first free device.",
                 group: "Outputs",
                 optionalValue: ["/dev/", "auto"]),
-            Option("vcam-size", value: "WxH", help: "Size of that camera. Default: 1280x720.", group: "Outputs"),
+            Option(
+                "vcam-size", value: "WxH", help: "Size of that camera. Default: 1280x720.", group: "Outputs",
+                form: .size(16...8192)),
             Option(
                 "trace", value: "FILE",
                 help: "Write what became of each picture, as JSON lines; - is standard output.", group: "Outputs"),
@@ -62,10 +69,12 @@ enum StudioCommands {
             Option(
                 "replay", value: "TIME",
                 help: "Hold the last seconds, to be shown again or saved with `gantry-studio replay`. Default: 30s.",
-                optionalValue: []),
+                optionalValue: [], form: .duration(ReplaySettings.durations)),
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),
-            Option("duration", short: "d", value: "TIME", help: "Stop after this time of media, as in 10s or 1m30s."),
+            Option(
+                "duration", short: "d", value: "TIME", help: "Stop after this time of media, as in 10s or 1m30s.",
+                form: .anyDuration),
             Option(
                 "no-reconnect",
                 help:
@@ -77,8 +86,9 @@ enum StudioCommands {
                     "How media travels on a network. auto: TCP, and UDP once packets are lost, where it passes. tcp: "
                     + "never UDP. udp: UDP from the beginning; end when it does not pass. Default: auto.",
                 allowed: ["auto", "tcp", "udp"]),
-            Option("name", value: "NAME", help: "What the producer shows. Default: the host's name."),
-        ] + StatisticsOptions.table(usual: StatisticsOptions.studioMetrics),
+            Option(
+                "name", value: "NAME", help: "What the producer shows. Default: the host's name.", form: .displayName),
+        ] + field + StatisticsOptions.table(usual: StatisticsOptions.studioMetrics),
         positionals: [
             Positional(
                 "HOST:PORT|NAME|usb",
@@ -102,12 +112,18 @@ enum StudioCommands {
 
     static let list = Command(
         "list", summary: "Show the producers on this network and on USB, and the paired ones that are away",
-        options: [Option("watch", short: "w", help: "Go on, and tell what comes, changes and goes, until Ctrl-C.")],
+        options: [Option("watch", short: "w", help: "Go on, and tell what comes, changes and goes, until Ctrl-C.")]
+            + field,
         examples: [
             .init("gantry-studio list", "who is here, at what address, and whether it is paired"),
             .init("gantry-studio list --watch --json", "a JSON line for each change"),
         ],
         notes: ["A name here can be given to `gantry-studio receive` once it is paired."])
+
+    static let network = NetworkCommand.table
+
+    /// Of all that look for producers.
+    static let field = FieldOfUse.options { "Only producers that name this \($0). Default: all." }
 
     static let status = Command(
         "status", summary: "Show what is being received",
@@ -196,4 +212,5 @@ enum StudioCommands {
     }
 
     static let devices = DevicesCommand.table(peer: "producer", tool: "gantry-studio")
+    static let config = ConfigCommand.table(tool: "gantry-studio")
 }

@@ -10,6 +10,7 @@ enum StudioTool {
             switch arguments.commandNames.first {
             case "pair": try PairCommand(arguments).run()
             case "list": try ListCommand(arguments).run()
+            case "network": try NetworkCommand(arguments).run()
             case "receive": try ReceiveCommand(arguments).run()
             case "status": try ReceiveStatusCommand(arguments).run()
             case "pause", "resume", "prefer", "replay": try ReceiverCommand(arguments).run()

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import GantryCore
 import Testing
 
 @Suite struct JSONValueTests {

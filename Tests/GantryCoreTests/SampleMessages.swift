@@ -44,6 +44,10 @@ enum SampleMessages {
             Hello(
                 minor: 3, capabilities: Capabilities(rawValue: 0x8000_0000_0000_0001), name: DisplayName("Stage left"),
                 bootID: 0x1122_3344_5566_7788, required: .rateControl, smallestMinor: 1)),
+        "hello producer with field of use": .hello(
+            Hello(
+                minor: 0, capabilities: .rateControl, name: DisplayName("Stage left"),
+                fieldOfUse: FieldOfUse(venue: "Arena A", owner: "Équipe B", app: "Scores"))),
         "accept": .accept(Accept(sessionID: 42, streams: [video, audio, data])),
         "reject busy": .reject(Reject(reason: .busy, retryAfter: 2000, text: "two studios at most")),
         "reject version": .reject(Reject(reason: .versionMismatch, updateSide: .studio)),

@@ -62,7 +62,11 @@ package final class ToolRun: @unchecked Sendable {  // `process` is safe after `
     }()
 
     /// Starts `arguments[0]`, one of our tools, or another program where it holds a slash or is found on the path.
-    package init(_ arguments: [String], input: Input = .none, output: Output = .collect) throws {
+    ///
+    /// - Parameter configuration: `$XDG_CONFIG_HOME`; without it tools find no configuration file.
+    package init(
+        _ arguments: [String], input: Input = .none, output: Output = .collect, configuration: String? = nil
+    ) throws {
         let name = arguments.first ?? ""
         let own = Self.folder + "/" + name
         if name.hasPrefix("gantry-") {
@@ -74,6 +78,7 @@ package final class ToolRun: @unchecked Sendable {  // `process` is safe after `
         }
         var environment = ProcessInfo.processInfo.environment
         environment["GANTRY_STATE_DIR"] = nil
+        environment["XDG_CONFIG_HOME"] = configuration ?? Self.runtimeFolder + "/no-configuration"
         environment["DBUS_SYSTEM_BUS_ADDRESS"] = Isolation.noMessageBus
         environment["XDG_RUNTIME_DIR"] = Self.runtimeFolder
         process.environment = environment

@@ -110,6 +110,8 @@ def messages():
          + tlv(5, text("0.1.0")) + tlv(6, u16(480)) + tlv(7, u16(1920, 1080)) + tlv(8, bytes([1, 2, 16]))),
         ("hello producer", 0x01, tlv(1, u16(3)) + tlv(2, u64(0x8000000000000001)) + tlv(3, text("Stage left"))
          + tlv(9, u64(0x1122334455667788)) + tlv(10, u64(1)) + tlv(11, u16(1))),
+        ("hello producer with field of use", 0x01, tlv(1, u16(0)) + tlv(2, u64(1)) + tlv(3, text("Stage left"))
+         + tlv(12, text("Arena A")) + tlv(13, text("Équipe B")) + tlv(14, text("Scores"))),
         ("accept", 0x02, tlv(1, u64(42)) + tlv(2, video) + tlv(2, audio) + tlv(2, data)),
         ("reject busy", 0x03, tlv(1, u8(3)) + tlv(2, u32(2000)) + tlv(3, text("two studios at most"))),
         ("reject version", 0x03, tlv(1, u8(4)) + tlv(4, u8(2))),

@@ -16,6 +16,19 @@ int pthread_setname_np(pthread_t thread, const char *name);
 static inline int CLinux_get_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }
 static inline int CLinux_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, (long)value, 0L, 0L, 0L); }
 
+// A netlink socket that hears the multicast groups of this mask. The descriptor, or -1.
+#include <linux/netlink.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static inline int CLinux_netlink_socket(int protocol, unsigned int groups) {
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+    if (descriptor < 0) return -1;
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+    close(descriptor);
+    return -1;
+}
+
 // Several datagrams in one call. struct mmsghdr and the two functions are declared under _GNU_SOURCE only.
 #include <sys/socket.h>
 #include <sys/syscall.h>

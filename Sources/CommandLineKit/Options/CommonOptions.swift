@@ -8,7 +8,13 @@ package enum CommonOptions {
         Option(
             "log", value: "LEVEL", help: "What to tell on standard error. Default: warning.",
             allowed: ["error", "warning", "info", "debug"]),
-        Option("json", help: "Write JSON lines to standard output, for programs."),
+        Option("json", help: "Write JSON lines to standard output, for programs.", isForCommandLine: true),
+        Option(
+            "config", value: "FILE",
+            help: "Take options that are not given here from this file. Default: gantry/producer.json or "
+                + "gantry/studio.json in the user's configuration folder, if it is there.",
+            isForCommandLine: true),
+        Option("no-config", help: "Take none from a file.", isForCommandLine: true),
     ]
 
     /// The last paragraph of a tool's help.

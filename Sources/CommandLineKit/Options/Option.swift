@@ -1,3 +1,5 @@
+package import GantryCore
+
 /// One row of a command's option table. Parsing, help text, man page and completion are all made from it.
 package struct Option: Sendable, Hashable {
     /// Long name without the dashes.
@@ -15,11 +17,15 @@ package struct Option: Sendable, Hashable {
     /// Not nil: the value may be left out, and is then "". The word behind such an option is its value only when it
     /// begins with one of these, so that it is not mistaken for a positional; `--name=VALUE` takes any.
     package let optionalValue: [String]?
+    /// What a value must look like. Checked in a configuration file; on the command line by whoever asks for the value.
+    package let form: ValueForm
+    /// Not for a configuration file.
+    package let isForCommandLine: Bool
 
     package init(
         _ name: String, short: Character? = nil, value: String? = nil, help: String, group: String? = nil,
         allowed: [String] = [], isRepeatable: Bool = false,
-        optionalValue: [String]? = nil
+        optionalValue: [String]? = nil, form: ValueForm = .text, isForCommandLine: Bool = false
     ) {
         self.name = name
         self.short = short
@@ -29,12 +35,20 @@ package struct Option: Sendable, Hashable {
         self.allowed = allowed
         self.isRepeatable = isRepeatable
         self.optionalValue = optionalValue
+        self.form = allowed.isEmpty ? form : .word(allowed)
+        self.isForCommandLine = isForCommandLine
     }
 
     package var takesValue: Bool { value != nil }
 
+    /// Whether a value is of the form; an empty one is where it may be left out.
+    package func accepts(_ text: String) -> Bool { optionalValue != nil && text.isEmpty || form.accepts(text) }
+
+    /// What a value is, in the words of an error.
+    package var expected: String { form == .text ? value ?? "" : form.expected }
+
     /// Understood by every command.
-    static let help = Option("help", short: "h", help: "Show this help.")
+    static let help = Option("help", short: "h", help: "Show this help.", isForCommandLine: true)
     /// Understood by every command.
-    static let version = Option("version", help: "Show the version.")
+    static let version = Option("version", help: "Show the version.", isForCommandLine: true)
 }

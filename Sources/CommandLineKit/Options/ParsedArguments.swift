@@ -7,7 +7,11 @@ package struct ParsedArguments: Sendable {
     /// The commands from the tool down to the one to run.
     package let path: [Command]
     package let positionals: [String]
-    private let values: [String: [String]]
+    private var values: [String: [String]]
+    /// What a configuration file has set, by option.
+    package private(set) var configured: [String: ConfigurationFile.Entry] = [:]
+    /// The file that was looked at; nil: none.
+    package private(set) var configurationPath: String?
 
     init(path: [Command], values: [String: [String]], positionals: [String]) {
         self.path = path
@@ -25,6 +29,34 @@ package struct ParsedArguments: Sendable {
 
     package func has(_ name: String) -> Bool { count(name) > 0 }
 
+    /// Whether the option stands on the command line itself. For complaints about what is of no use: a configuration file
+    /// sets options for several commands.
+    package func isTyped(_ name: String) -> Bool { has(name) && configured[name] == nil }
+
+    /// With what `file` sets and the command line does not.
+    package func adding(_ file: ConfigurationFile) -> ParsedArguments {
+        var result = self
+        result.configurationPath = file.path
+        let given = zip(path.last?.positionals ?? [], positionals).compactMap(\.0.option)
+        for entry in file.entries(for: path) where !entry.values.isEmpty {
+            let name = entry.option.name
+            guard values[name] == nil, !given.contains(name) else { continue }
+            result.values[name] = entry.values
+            result.configured[name] = entry
+        }
+        return result
+    }
+
+    /// `error`, and where options that it names come from, if that is a configuration file.
+    package func locating(_ error: GantryError) -> GantryError {
+        guard error.code == .invalidArgument, let file = configurationPath else { return error }
+        let words = Set(
+            error.message.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init))
+        let places = configured.filter { words.contains("--" + $0.key) }.sorted { $0.key < $1.key }
+            .map { "--\($0.key) is set in \(TextCells.printable(file)), line \($0.value.line)." }
+        return GantryError(error.code, ([error.message] + places).joined(separator: " "), cause: error.cause)
+    }
+
     /// How often the option was given.
     package func count(_ name: String) -> Int {
         assert(isDeclared(name), "--\(name) is in no table")
@@ -40,51 +72,43 @@ package struct ParsedArguments: Sendable {
 
     /// A whole number in decimal.
     package func int(_ name: String, in range: ClosedRange<Int>) throws(GantryError) -> Int? {
-        try value(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") {
-            Decimal.integer($0).flatMap { range.contains($0) ? $0 : nil }
-        }
+        try value(name, .integer(range)) { Decimal.integer($0) }
     }
 
     /// A picture size such as `1280x720`.
     package func size(_ name: String, sides: ClosedRange<Int> = 16...8192) throws(GantryError) -> PixelSize? {
-        try value(name, "WIDTHxHEIGHT in pixels, each \(sides.lowerBound) to \(sides.upperBound), as in 1280x720") {
-            PixelSize($0).flatMap { sides.contains($0.width) && sides.contains($0.height) ? $0 : nil }
-        }
+        try value(name, .size(sides)) { PixelSize($0) }
     }
 
     /// Frames a second such as `30`, `29.97` (taken as 30000/1001) or `30000/1001`.
     package func rate(_ name: String) throws(GantryError) -> FrameRate? {
-        try value(name, "frames per second from 1/60 to 1000, as in 30, 29.97 or 30000/1001") { FrameRate(text: $0) }
+        try value(name, .frameRate) { FrameRate(text: $0) }
     }
 
     /// Bits a second such as `6M`, `800k`, `2.5M`, `500000`.
     package func bitrate(_ name: String, in range: ClosedRange<Int>) throws(GantryError) -> Int? {
-        let limits = "\(Bitrate.text(range.lowerBound)) to \(Bitrate.text(range.upperBound))"
-        return try value(name, "bits per second from \(limits), as in 6M or 800k") {
-            Bitrate.parse($0).flatMap { range.contains($0) ? $0 : nil }
-        }
+        try value(name, .bitrate(range)) { Bitrate.parse($0) }
     }
 
     /// A span of time such as `10`, `10s`, `1.5s`, `1m30s`, `2h`, `500ms`; more than zero.
     package func duration(_ name: String) throws(GantryError) -> MediaDuration? {
-        try value(name, "a time of more than zero and at most 1000 hours, as in 10s, 1m30s, 2h or 500ms") {
-            MediaDuration(text: $0).flatMap { $0 > .zero ? $0 : nil }
-        }
+        try value(name, .anyDuration) { MediaDuration(text: $0) }
     }
 
     /// A name that others show.
     package func displayName(_ name: String) throws(GantryError) -> String? {
-        try value(name, "a name with at least one character that can be seen") {
-            DisplayName.sanitized($0, graphemes: 1, bytes: DisplayName.maximumBytes).isEmpty ? nil : $0
-        }
+        try value(name, .displayName) { $0 }
     }
 
     /// A port number. Zero means "any free port", where `allowsAny` says so.
     package func port(_ name: String, allowsAny: Bool = false) throws(GantryError) -> UInt16? {
-        let least = allowsAny ? 0 : 1
-        return try value(name, "a port number from \(least) to 65535") {
-            Decimal.integer($0).flatMap { $0 >= least ? UInt16(exactly: $0) : nil }
-        }
+        try value(name, .port(allowsAny: allowsAny)) { UInt16($0) }
+    }
+
+    private func value<Value>(
+        _ name: String, _ form: ValueForm, parse: (String) -> Value?
+    ) throws(GantryError) -> Value? {
+        try value(name, form.expected) { form.accepts($0) ? parse($0) : nil }
     }
 
     /// Runs `parse` over the option's text. For values that have no getter here.

@@ -6,11 +6,16 @@ package struct Positional: Sendable, Hashable {
     package let isRequired: Bool
     /// Takes all that follows; only sensible for the last one.
     package let isRepeatable: Bool
+    /// The option that means the same: a configuration file's value for it does not count when this is given.
+    package let option: String?
 
-    package init(_ name: String, help: String, isRequired: Bool = true, isRepeatable: Bool = false) {
+    package init(
+        _ name: String, help: String, isRequired: Bool = true, isRepeatable: Bool = false, option: String? = nil
+    ) {
         self.name = name
         self.help = help
         self.isRequired = isRequired
         self.isRepeatable = isRepeatable
+        self.option = option
     }
 }

@@ -34,7 +34,8 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
         case .invalidArgument: self = .usage
         case .stateFolder, .store, .identity: self = .state
         case .unknownDevice, .notPaired, .unpairedByPeer, .wrongPeer: self = .notPaired
-        case .cannotConnect, .portInUse, .peerLost, .rejected, .timeout, .discoveryUnavailable, .udpBlocked:
+        case .cannotConnect, .portInUse, .peerLost, .rejected, .timeout, .discoveryUnavailable, .udpBlocked,
+            .otherFieldOfUse:
             self = .network
         case .versionMismatch, .protocolError, .tls: self = .protocolMismatch
         default:

@@ -1,3 +1,5 @@
+package import GantryCore
+
 /// One figure of a running tool, under its name for each reader.
 package struct Metric: Sendable {
     package enum Kind: String, Sendable {

@@ -29,9 +29,11 @@ package struct StatisticsOptions: Sendable {
                 group: "Statistics", optionalValue: ["127.", "localhost:", "0.0.0.0:", "[::"]),
             Option(
                 "report-to", value: "URL",
-                help: "Send figures there, as JSON, by HTTP POST (http or https).", group: "Statistics"),
+                help: "Send figures there, as JSON, by HTTP POST (http or https).", group: "Statistics",
+                form: .url),
             Option(
-                "report-every", value: "TIME", help: "How often. Default: 10s; least: 1s.", group: "Statistics"),
+                "report-every", value: "TIME", help: "How often. Default: 10s; least: 1s.", group: "Statistics",
+                form: .duration(MediaDuration.seconds(1)...MediaDuration.seconds(3_600_000))),
         ]
     }
 
@@ -43,7 +45,7 @@ package struct StatisticsOptions: Sendable {
         }
         reportURL = try arguments.value("report-to", "a URL, as in https://host:8080/path", parse: Self.reporter)
         let interval = try arguments.duration("report-every")
-        if interval != nil, reportURL == nil {
+        if arguments.isTyped("report-every"), reportURL == nil {
             throw GantryError(.invalidArgument, "--report-every says how often --report-to sends: give that as well.")
         }
         guard interval.map({ $0 >= .seconds(1) }) ?? true else {

@@ -20,19 +20,32 @@ package enum Tool {
                 StandardStreams.writeOutput(text)
                 try checkOutput()
                 return .success
-            case .run(let arguments):
-                wantsJSON = arguments.has("json")
+            case .run(let typed):
+                wantsJSON = typed.has("json")
+                let isAboutFile = typed.commandNames.first == ConfigCommand.name
+                let arguments = isAboutFile ? typed : try configured(typed, root)
                 if let name = arguments.string("log"), let level = Log.Level.allCases.first(where: { $0.name == name })
                 {
                     Log.level = level
                 }
-                let status = try body(arguments)
+                let status: ExitStatus
+                do throws(GantryError) {
+                    status = isAboutFile ? try ConfigCommand(arguments, root).run() : try body(arguments)
+                } catch {
+                    throw arguments.locating(error)
+                }
                 try checkOutput()
                 return status
             }
         } catch {
             return report(error, as: root.name, json: wantsJSON)
         }
+    }
+
+    /// With what the configuration file sets.
+    static func configured(_ typed: ParsedArguments, _ root: Command) throws(GantryError) -> ParsedArguments {
+        guard let file = try ConfigurationFile.chosen(by: typed, root) else { return typed }
+        return typed.adding(file)
     }
 
     /// - Throws: `outputFailed` when some of the text that the command wrote was lost.

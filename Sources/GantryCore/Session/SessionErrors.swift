@@ -54,6 +54,13 @@ extension GantryError {
             .versionMismatch, "This end and the \(name) speak different versions. \(advice)", cause: cause)
     }
 
+    static func otherField(_ offered: FieldOfUse, wanted: FieldOfUse) -> GantryError {
+        GantryError(
+            .otherFieldOfUse,
+            "The producer is for another use (it offers \(offered), this studio wants \(wanted)). Set the same venue, owner and "
+                + "app on both, or leave them out here.")
+    }
+
     static func outOfOrder(_ type: MessageType) -> GantryError {
         GantryError(
             .protocolError,

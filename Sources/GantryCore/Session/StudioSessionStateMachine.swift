@@ -12,6 +12,7 @@ package struct StudioSessionStateMachine: Sendable {
     }
 
     private let hello: Hello
+    private let fieldOfUse: FieldOfUse
     private var state = State.starting
     private var common: SessionCommon
     /// What both ends have; empty before the producer's HELLO.
@@ -19,8 +20,10 @@ package struct StudioSessionStateMachine: Sendable {
     /// The smaller minor version.
     package private(set) var minor: UInt16 = 0
 
-    package init(hello: Hello, now: MediaTimestamp) {
+    /// - Parameter fieldOfUse: what the producer's must match.
+    package init(hello: Hello, fieldOfUse: FieldOfUse = FieldOfUse(), now: MediaTimestamp) {
         self.hello = hello
+        self.fieldOfUse = fieldOfUse
         common = SessionCommon(role: .studio, now: now)
     }
 
@@ -58,6 +61,9 @@ package struct StudioSessionStateMachine: Sendable {
     private mutating func greeted(_ peer: Hello, now: MediaTimestamp) -> [SessionAction] {
         if let side = common.olderSide(own: hello, peer: peer) {
             return common.end(.normal, text: "version", error: .versionMismatch(update: side, own: .studio))
+        }
+        guard fieldOfUse.matches(peer.fieldOfUse) else {
+            return common.end(.normal, text: "field of use", error: .otherField(peer.fieldOfUse, wanted: fieldOfUse))
         }
         minor = min(hello.minor, peer.minor)
         features = hello.capabilities.intersection(peer.capabilities)

@@ -11,9 +11,6 @@ package enum NetworkInterfaces {
         var isLinkLocal: Bool { PairingEndpoint(address: address, port: 1)?.isLinkLocal ?? false }
     }
 
-    /// Names of interfaces that lead to containers and virtual machines only.
-    private static let skipped = ["lo", "docker", "veth", "virbr", "vnet", "vboxnet", "br-"]
-
     /// What a pairing code names: the IPv4 address of the first real network that is up, else its IPv6 address (a global
     /// one before a link-local one), else 127.0.0.1. Four or sixteen bytes.
     package static func pairingAddress() -> [UInt8] {
@@ -55,7 +52,7 @@ package enum NetworkInterfaces {
             next = interface.ifa_next
             let isUp = interface.ifa_flags & UInt32(IFF_UP) != 0
             let name = String(cString: interface.ifa_name)
-            guard isUp, !skipped.contains(where: { name.hasPrefix($0) }), let pointer = interface.ifa_addr,
+            guard isUp, !NetworkInterface.isInside(name), let pointer = interface.ifa_addr,
                 let address = bytes(of: pointer)
             else { continue }
             entries.append(Entry(interface: name, address: address))

@@ -5,14 +5,16 @@ import GantryTransport
 /// Announces a producer as `_camo._tcp` for as long as it can be reached.
 final class ProducerAdvert: @unchecked Sendable {  // What varies is guarded by `lock`.
     private let keyID: KeyID
+    private let fieldOfUse: FieldOfUse
     private let discovery: Discovery
     private let events: @Sendable (ProducerEvent) -> Void
     private let lock = Lock()
     private var registration: ServiceRegistration?
     private var state = ProducerRecord.State.free
 
-    init(keyID: KeyID, events: @escaping @Sendable (ProducerEvent) -> Void) {
+    init(keyID: KeyID, fieldOfUse: FieldOfUse, events: @escaping @Sendable (ProducerEvent) -> Void) {
         self.keyID = keyID
+        self.fieldOfUse = fieldOfUse
         self.events = events
         discovery = Discovery { state in
             if case .unavailable(let error) = state { events(.discoveryUnavailable(error)) }
@@ -22,7 +24,7 @@ final class ProducerAdvert: @unchecked Sendable {  // What varies is guarded by 
     func start(name: DisplayName, port: UInt16) throws(GantryError) {
         try discovery.start()
         let events = events
-        let record = lock.withLock { ProducerRecord(keyID: keyID, state: state) }
+        let record = lock.withLock { ProducerRecord(keyID: keyID, state: state, fieldOfUse: fieldOfUse) }
         let registration = discovery.advertise(
             ServiceAdvertisement(type: .producer, name: name.text, port: port, text: record.text)
         ) { events(.advertised(name: DisplayName($0).text)) }
@@ -35,7 +37,7 @@ final class ProducerAdvert: @unchecked Sendable {  // What varies is guarded by 
             state = new
             return self.registration
         }
-        registration?.update(text: ProducerRecord(keyID: keyID, state: new).text)
+        registration?.update(text: ProducerRecord(keyID: keyID, state: new, fieldOfUse: fieldOfUse).text)
     }
 
     /// A goodbye goes out.

@@ -136,7 +136,7 @@ extension ProducerConnection {
                 hello: Hello(
                     capabilities: takesDatagrams ? .all.union(.datagrams) : .all, name: server.name, model: "gantry",
                     version: ProducerServer.version, codecs: [.h264, .opus],
-                    bootID: server.bootID),
+                    bootID: server.bootID, fieldOfUse: server.fieldOfUse),
                 now: MonotonicClock.now())
         }
         guard device != nil else { return }

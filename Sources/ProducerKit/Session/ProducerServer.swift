@@ -25,6 +25,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     let store: DeviceStore
     let name: DisplayName
     let transport: MediaTransport
+    let fieldOfUse: FieldOfUse
     let events: @Sendable (ProducerEvent) -> Void
     /// Asks the application about a studio that is paired.
     let decide: Decider
@@ -67,7 +68,11 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         self.events = events
         self.decide = decide
         transport = configuration.transport
-        advert = configuration.isAdvertised ? ProducerAdvert(keyID: identity.keyID, events: events) : nil
+        fieldOfUse = configuration.fieldOfUse
+        advert =
+            configuration.isAdvertised
+            ? ProducerAdvert(keyID: identity.keyID, fieldOfUse: configuration.fieldOfUse, events: events)
+            : nil
         listener = try TCPListener(port: configuration.port)
         port = listener.port
         let pauseGate = PauseGate()

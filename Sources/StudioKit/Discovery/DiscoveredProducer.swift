@@ -28,6 +28,9 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
     /// The paired device that it claims to be; nil: not paired with this studio.
     public var device: PairedDevice?
 
+    /// What it says that it sends for; empty for one that is on USB alone, which tells when it is connected.
+    public var fieldOfUse: FieldOfUse
+
     /// The name on the network, which is unique there; on USB alone "usb:SERIAL".
     public var id: String { endpoints.isEmpty ? "usb:" + (usbSerial ?? "") : name }
     /// The name to show and to type: that of the paired device, where it is one.
@@ -39,6 +42,7 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
         endpoints = service.endpoints
         device = devices.first { $0.kind == .producer && record.claims($0.keyID) }
         usbSerial = nil
+        fieldOfUse = record.fieldOfUse
         state =
             switch record.state {
             case .free: .free
@@ -54,14 +58,18 @@ public struct DiscoveredProducer: Sendable, Hashable, Identifiable {
         endpoints = []
         usbSerial = plugged.name
         self.device = device
+        fieldOfUse = FieldOfUse()
         state = .plugged
     }
 
-    /// All that are there: a paired producer that is on the network and on USB is one.
+    /// All that are there and, as far as they say, of the field: a paired producer that is on the network and on USB is
+    /// one.
     static func all(
-        _ services: [DiscoveredService], _ plugged: [USBDevice], devices: [PairedDevice]
+        _ services: [DiscoveredService], _ plugged: [USBDevice], devices: [PairedDevice],
+        fieldOfUse: FieldOfUse = FieldOfUse()
     ) -> [DiscoveredProducer] {
         var found = services.compactMap { DiscoveredProducer($0, devices: devices) }
+            .filter { fieldOfUse.matches($0.fieldOfUse) }
         for device in plugged {
             // A claim, as everything here.
             let known = devices.first { $0.kind == .producer && device.claims($0.keyID) }

@@ -20,6 +20,7 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
     public let events: AsyncStream<Event>
 
     private let store: DeviceStore
+    private let fieldOfUse: @Sendable () -> FieldOfUse
     private let continuation: AsyncStream<Event>.Continuation
     private let lock = Lock()
     private var discovery: Discovery?
@@ -27,9 +28,12 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
     private var services: [DiscoveredService] = []
     private var scan = USBScan()
     private var last: [DiscoveredProducer] = []
+    private var log = AnnouncementLog()
 
-    init(store: DeviceStore) {
+    /// - Parameter fieldOfUse: which producers are shown; asked whenever something changes.
+    init(store: DeviceStore, fieldOfUse: @escaping @Sendable () -> FieldOfUse) {
         self.store = store
+        self.fieldOfUse = fieldOfUse
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(16))
     }
 
@@ -58,7 +62,12 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
         changed { $0.scan = USBScan.now() }
         try usb.start()
         try discovery.start()
-        _ = discovery.browse(.producer) { [weak self] services in self?.changed { $0.services = services } }
+        _ = discovery.browse(.producer) { [weak self] services in
+            self?.changed {
+                $0.services = services
+                $0.log.note(services, now: MonotonicClock.now())
+            }
+        }
     }
 
     /// Ends the search, and `events`.
@@ -72,6 +81,9 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
     /// What is there now.
     public var producers: [DiscoveredProducer] { lock.withLock { last } }
 
+    /// How the announcements on the network have fared since `start`, by name; 128 names at most, of all fields of use.
+    public var announcements: [AnnouncementStatistics] { lock.withLock { log.statistics } }
+
     /// Devices on USB that look like a producer and are none: where, and why; for people.
     public var refusedOnUSB: [String] {
         lock.withLock { scan }.refused.map { "The USB device at \($0.port) is no producer: \($0.reason)." }
@@ -81,7 +93,7 @@ public final class ProducerBrowser: @unchecked Sendable {  // What varies is gua
         let devices = (try? store.devices()) ?? []
         lock.withLock {
             change(self)
-            last = DiscoveredProducer.all(services, scan.devices, devices: devices)
+            last = DiscoveredProducer.all(services, scan.devices, devices: devices, fieldOfUse: fieldOfUse())
             // Under the lock: two threads tell what they know in turn.
             continuation.yield(.producers(last))
         }

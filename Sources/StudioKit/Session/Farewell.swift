@@ -12,6 +12,7 @@ struct Farewell {
     init(_ context: StudioSession.Context, _ device: PairedDevice) {
         var context = context
         context.trusts = device.keyID
+        context.fieldOfUse = FieldOfUse()
         session = BriefSession(context, device: device, searches: false, limit: Self.limit)
     }
 

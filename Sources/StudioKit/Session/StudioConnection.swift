@@ -199,7 +199,7 @@ extension StudioConnection {
                     capabilities: takesDatagrams ? .all.union(.datagrams) : .all, name: session.context.name,
                     model: "gantry", version: GantryVersion.text,
                     codecs: [.h264, .mjpeg, .opus]),
-                now: now)
+                fieldOfUse: session.context.fieldOfUse, now: now)
             defer { self.machine = machine }
             return machine.connected(now: now)
         }

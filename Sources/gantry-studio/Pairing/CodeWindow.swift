@@ -19,7 +19,9 @@ final class CodeWindow: Sendable {
             "address", value: "IP",
             help: "The address of this machine that the code names. Default: that of the first network.",
             group: "Connection"),
-        Option("port", short: "p", value: "PORT", help: "TCP port for pairing. Default: any.", group: "Connection"),
+        Option(
+            "port", short: "p", value: "PORT", help: "TCP port for pairing. Default: any.", group: "Connection",
+            form: .port(allowsAny: true)),
     ]
 
     private let controller: StudioController

@@ -1,3 +1,4 @@
+import GantryCore
 import GantryTestSupport
 import Testing
 

@@ -17,7 +17,8 @@ final class Stage: Sendable {
     /// Starts the producer on a free port.
     init(
         video: ProducerConfiguration.VideoSettings? = .init(), audio: ProducerConfiguration.AudioSettings? = .init(),
-        producerState: String? = nil, port: UInt16 = 0, transport: MediaTransport = .auto
+        producerState: String? = nil, port: UInt16 = 0, transport: MediaTransport = .auto,
+        fieldOfUse: FieldOfUse = FieldOfUse()
     ) throws {
         Isolation.apply()
         folder = try TestFolder()
@@ -25,6 +26,7 @@ final class Stage: Sendable {
             name: "Camera", port: port, stateDirectory: producerState ?? folder.file("producer"), video: video,
             audio: audio)
         configuration.transport = transport
+        configuration.fieldOfUse = fieldOfUse
         producer = try ProducerController(configuration: configuration)
         studio = try StudioController(
             configuration: StudioConfiguration(name: "Studio", stateDirectory: folder.file("studio")))

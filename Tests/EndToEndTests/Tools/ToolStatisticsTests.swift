@@ -2,6 +2,7 @@ import Foundation
 import GantryCore
 import GantryTestSupport
 import Glibc
+import StudioKit
 import Testing
 
 extension EndToEnd {
@@ -148,6 +149,39 @@ extension EndToEnd {
             let stage = try ToolStage()
             let end = try await stage.producer(["run", "test", "--port", stage.port] + arguments, json: false).end()
             expectFailure(end, status: 2, saying: [words])
+        }
+
+        @Test("S11: a program sends the statistics of a session to a server, too")
+        func theKitReports() async throws {
+            let stage = try Stage()
+            try await stage.pair()
+            let collector = try await startCollector()
+            var configuration = StudioSessionConfiguration()
+            configuration.wantsVideo = false
+            let run = try await stage.connect(configuration)
+            let reporter = try StatisticsReporter(url: "http://127.0.0.1:\(collector.port)/", every: .seconds(1))
+            try reporter.start(run.session, browser: stage.studio.makeBrowser())
+            #expect(throws: GantryError.self) { try reporter.start(run.session) }
+            #expect(try await collector.tool.state.wait { $0.lines.count >= 3 || $0.outputEnded })
+            let line = try #require(collector.tool.state.value.lines.dropFirst().first)
+            #expect(line.hasPrefix("application/json"))
+            let report = try #require(jsonLine(String(line.drop { $0 != "{" })))
+            #expect(report["framesReceived"] as? Int == 0)
+            #expect(report["totalMillisecondsP50"] is NSNull)
+            #expect((report["announcements"] as? [Any])?.isEmpty == true)
+            #expect(try await onThread { waitUntil { reporter.reportCount >= 2 } })
+            #expect(reporter.lastFailure == nil)
+            try await onThread { reporter.stop() }
+
+            let refused = try StatisticsReporter(url: "http://127.0.0.1:\(collector.port)/no", every: .seconds(1))
+            try refused.start(run.session)
+            #expect(try await onThread { waitUntil { refused.lastFailure?.code == .outputFailed } })
+            try await onThread { refused.stop() }
+            #expect(refused.reportCount == 0)
+            #expect(throws: GantryError.self) { try StatisticsReporter(url: "ftp://x") }
+            #expect(throws: GantryError.self) { try StatisticsReporter(url: "http://x", every: .milliseconds(10)) }
+            #expect(try await run.close() == nil)
+            try await stage.stop()
         }
     }
 }

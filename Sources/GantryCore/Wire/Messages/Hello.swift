@@ -22,12 +22,15 @@ package struct Hello: Hashable, Sendable {
     package var required: Capabilities
     /// Field 11, u16: the sender cannot work with a smaller minor version.
     package var smallestMinor: UInt16
+    /// Fields 12, 13 and 14, text ≤ 48 each, producer: venue, owner, app.
+    package var fieldOfUse: FieldOfUse
 
     package init(
         minor: UInt16 = WireLimits.minorVersion, capabilities: Capabilities = .all, name: DisplayName,
         model: String = "",
         version: String = "", samplesPerPacket: UInt16? = nil, largestPicture: PictureSize? = nil,
-        codecs: [MediaCodec] = [], bootID: UInt64? = nil, required: Capabilities = [], smallestMinor: UInt16 = 0
+        codecs: [MediaCodec] = [], bootID: UInt64? = nil, required: Capabilities = [], smallestMinor: UInt16 = 0,
+        fieldOfUse: FieldOfUse = FieldOfUse()
     ) {
         self.minor = minor
         self.capabilities = capabilities
@@ -40,6 +43,7 @@ package struct Hello: Hashable, Sendable {
         self.bootID = bootID
         self.required = required
         self.smallestMinor = smallestMinor
+        self.fieldOfUse = fieldOfUse
     }
 
     init(_ reader: inout TLVReader) throws(GantryError) {
@@ -55,6 +59,10 @@ package struct Hello: Hashable, Sendable {
         bootID = try reader.number(9)
         required = Capabilities(rawValue: try reader.number(10) ?? 0)
         smallestMinor = try reader.number(11) ?? 0
+        fieldOfUse = FieldOfUse(
+            venue: try reader.text(12, limit: FieldOfUse.maximumBytes),
+            owner: try reader.text(13, limit: FieldOfUse.maximumBytes),
+            app: try reader.text(14, limit: FieldOfUse.maximumBytes))
     }
 
     func encode() -> [UInt8] {
@@ -70,6 +78,9 @@ package struct Hello: Hashable, Sendable {
         writer.number(9, bootID)
         if !required.isEmpty { writer.number(10, required.rawValue) }
         if smallestMinor > 0 { writer.number(11, smallestMinor) }
+        writer.text(12, fieldOfUse.venue ?? "", limit: FieldOfUse.maximumBytes)
+        writer.text(13, fieldOfUse.owner ?? "", limit: FieldOfUse.maximumBytes)
+        writer.text(14, fieldOfUse.app ?? "", limit: FieldOfUse.maximumBytes)
         return writer.payload
     }
 }

@@ -1,7 +1,7 @@
 /// Finds what somebody may have meant.
-enum Spelling {
+package enum Spelling {
     /// The name with the fewest changes, if these are few enough to be a slip: one in three letters, at least one.
-    static func nearest(to word: String, among names: [String]) -> String? {
+    package static func nearest(to word: String, among names: [String]) -> String? {
         let word = word.lowercased()
         guard 1...64 ~= word.count else { return nil }
         var best: (name: String, distance: Int)?

@@ -1,5 +1,3 @@
-package import GantryCore
-
 extension MediaDuration {
     /// From `10` (seconds), `1.5s`, `1m30s`, `2h`, `500ms`. Units in falling order, each once; at most 1000 hours.
     package init?(text: String) {

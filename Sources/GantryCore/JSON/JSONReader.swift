@@ -1,5 +1,3 @@
-package import GantryCore
-
 extension JSONValue {
     /// Reads one JSON text (RFC 8259), strictly: nothing beside it but blanks, valid UTF-8, no lone surrogates, a number
     /// that fits. A name that comes twice in one object is an error, since readers differ in which of the two counts.
@@ -20,8 +18,18 @@ struct JSONReader {
 
     private var bytes: [UInt8]
     private var position = 0
+    /// Whether places are told by line and column, and where each member stands is kept.
+    private let isForPeople: Bool
+    private var path: [String] = []
+    /// The lines of all members, by the names that lead there. Empty unless `isForPeople`.
+    private(set) var lines: [[String]: Int] = [:]
+    /// The last member's line and where it begins: lines are counted on from there.
+    private var counted = (line: 1, position: 0)
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], isForPeople: Bool = false) {
+        self.bytes = bytes
+        self.isForPeople = isForPeople
+    }
 
     mutating func document() throws(GantryError) -> JSONValue {
         let value = try value(depth: 0)
@@ -36,7 +44,24 @@ struct JSONReader {
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private func failure(_ what: String) -> GantryError {
-        GantryError(.invalidArgument, "This is not JSON: \(what) at byte \(position).")
+        GantryError(.invalidArgument, "This is not JSON: \(what) at \(place).")
+    }
+
+    private var place: String {
+        guard isForPeople else { return "byte \(position)" }
+        let before = bytes[..<min(position, bytes.count)]
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        // What goes on a character is not counted (RFC 3629 section 3).
+        let column = before[start...].count { $0 & 0xC0 != 0x80 } + 1
+        return "line \(before.count { $0 == UInt8(ascii: "\n") } + 1), column \(column)"
+    }
+
+    /// Keeps where a member stands whose name has just been read.
+    private mutating func noteLine() {
+        guard isForPeople else { return }
+        counted.line += bytes[counted.position..<position].count { $0 == UInt8(ascii: "\n") }
+        counted.position = position
+        lines[path] = counted.line
     }
 
     private mutating func skipBlanks() {
@@ -98,6 +123,9 @@ struct JSONReader {
             guard next == UInt8(ascii: "\"") else { throw failure("a name is missing") }
             let name = try string()
             guard names.insert(name).inserted else { throw failure("the same name again, ending") }
+            path.append(name)
+            defer { path.removeLast() }
+            noteLine()
             skipBlanks()
             guard take(UInt8(ascii: ":")) else { throw failure("a colon is missing") }
             members.append(.init(name, try value(depth: depth + 1)))

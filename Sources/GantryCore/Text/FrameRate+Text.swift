@@ -1,5 +1,3 @@
-package import GantryCore
-
 extension FrameRate {
     /// From `30`, `12.5`, `30000/1001`. The usual short forms of the NTSC rates (23.98, 23.976, 29.97, 47.95, 59.94,
     /// 119.88) mean the exact fraction over 1001 (SMPTE ST 170 and ST 296).

@@ -1,0 +1,56 @@
+/// A value of a configuration, as JSON has them: a text, a number, true or false. Write it as a literal.
+///
+/// ```swift
+/// try studio.configure(["name": "Desk", "audio": false, "replay": "30s", "duration": nil])
+/// ```
+public enum SettingValue: Sendable, Hashable {
+    /// The setting's default.
+    case null
+    case bool(Bool)
+    case integer(Int)
+    case number(Double)
+    case string(String)
+
+    /// As the text forms of settings have it; nil for null.
+    package var text: String? {
+        switch self {
+        case .null: nil
+        case .bool(let value): value ? "true" : "false"
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .string(let value): value
+        }
+    }
+
+    package var json: JSONValue {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .integer(let value): .integer(Int64(value))
+        case .number(let value): .number(value)
+        case .string(let value): .string(value)
+        }
+    }
+
+    /// Nil for arrays and objects.
+    package init?(_ json: JSONValue) {
+        switch json {
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .integer(let value): self = .integer(Int(value))
+        case .number(let value): self = .number(value)
+        case .string(let value): self = .string(value)
+        case .array, .object: return nil
+        }
+    }
+}
+
+extension SettingValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral
+{
+    public init(nilLiteral: ()) { self = .null }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+}
