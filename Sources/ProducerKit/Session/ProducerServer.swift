@@ -16,7 +16,6 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     let store: DeviceStore
     let name: DisplayName
     let transport: MediaTransport
-    let fieldOfUse: FieldOfUse
     let events: @Sendable (ProducerEvent) -> Void
     /// Differs after each start, so that a studio can tell a restart from a lost connection.
     let bootID = UInt64.random(in: 1 ... .max)
@@ -35,6 +34,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private var sessions: Set<UInt64> = []
     private var nextID: UInt64 = 0
     private var isStopping = false
+    private var field: FieldOfUse
     /// Set once in `start`, before anyone connects.
     private var removals: RemovalWatch?
     private var cable: ProducerCable?
@@ -51,7 +51,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         self.dataObservers = dataObservers
         self.events = events
         transport = configuration.transport
-        fieldOfUse = configuration.fieldOfUse
+        field = configuration.fieldOfUse
         advert =
             configuration.isAdvertised
             ? ProducerAdvert(keyID: identity.keyID, fieldOfUse: configuration.fieldOfUse, events: events)
@@ -69,6 +69,16 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
                 usb, keyID: identity.keyID, changed: { events(.usb($0)) },
                 accept: { [weak self] link in self?.accept(link, from: Self.cableHost, isCable: true) })
         }
+    }
+
+    /// What a studio that connects is told.
+    var fieldOfUse: FieldOfUse { lock.withLock { field } }
+
+    /// Takes over what can change while it runs.
+    func apply(_ configuration: ProducerConfiguration) {
+        video?.want(bitrate: configuration.video?.bitrate)
+        lock.withLock { field = configuration.fieldOfUse }
+        advert?.update(configuration.fieldOfUse)
     }
 
     /// What admission counts connections on the cable by.

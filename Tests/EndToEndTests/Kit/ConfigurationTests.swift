@@ -66,7 +66,7 @@ import Testing
                   "fps": "29.97", "bitrate": "2.5M", "audio": false
                 }
                 """)
-        #expect(pending.map(\.key) == ["name", "port", "audio", "fps", "bitrate"])
+        #expect(pending.map(\.key) == ["name", "port", "audio", "fps"])
         #expect(producer.configuration.port == 7790)
         #expect(producer.configuration.video?.frameRate == FrameRate(30000, 1001))
         #expect(producer.configuration.video?.bitrate == 2_500_000)
