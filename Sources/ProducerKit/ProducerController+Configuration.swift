@@ -34,7 +34,9 @@ extension ProducerController {
     ///   change any more.
     @discardableResult
     public func configure(_ values: [String: SettingValue]) throws(GantryError) -> [ConfigurationSetting] {
-        try configured.configure(values)
+        let pending = try configured.configure(values)
+        applyConfiguration()
+        return pending
     }
 
     /// As `configure(_:)`, from a JSON object of at most 256 KiB.
@@ -42,6 +44,8 @@ extension ProducerController {
     /// - Throws: the same; the message names the line as well.
     @discardableResult
     public func configure(json: String) throws(GantryError) -> [ConfigurationSetting] {
-        try configured.configure(json: json)
+        let pending = try configured.configure(json: json)
+        applyConfiguration()
+        return pending
     }
 }

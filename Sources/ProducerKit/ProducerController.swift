@@ -195,6 +195,9 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         return peers.isEmpty ? .notConnected : .active(peers)
     }
 
+    /// After `configure`.
+    func applyConfiguration() { lock.withLock { server }?.apply(configuration) }
+
     /// The name that studios show.
     public var displayedName: String { name.text }
 

@@ -37,14 +37,14 @@ enum ProducerSettings {
                 read: { ($0.video?.frameRate).map(frameRate) ?? .null },
                 write: { $0.video?.frameRate = $1.flatMap { FrameRate(text: $0) } ?? .fps30 }),
             Row(
-                "bitrate", .bitrate(ProducerConfiguration.bitrates), .nextStart,
+                "bitrate", .bitrate(ProducerConfiguration.bitrates), .atOnce,
                 "Bits a second of the video; null: by size and rate.",
                 read: { ($0.video?.bitrate).map { .integer($0) } ?? .null },
                 write: { $0.video?.bitrate = $1.flatMap(Bitrate.parse) }),
             Row.word(
                 "transport", default: .auto, \.transport, .nextStart, "How media goes to studios on the network."),
         ]
-            + Row.fieldOfUse(\.fieldOfUse, .nextStart) {
+            + Row.fieldOfUse(\.fieldOfUse, .atOnce) {
                 "The \($0) that it sends for, announced and told to studios; null: none."
             } + [
                 Row.word("log", \.logLevel, .atOnce, "What is told on standard error; null leaves it as it is."),

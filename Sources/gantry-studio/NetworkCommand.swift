@@ -24,9 +24,7 @@ struct NetworkCommand {
     init(_ arguments: ParsedArguments) throws(GantryError) {
         json = arguments.has("json")
         watches = arguments.has("watch")
-        var configuration = StudioConfiguration(stateDirectory: arguments.string("state-dir"))
-        configuration.fieldOfUse = try FieldOfUse(arguments)
-        controller = try StudioController(configuration: configuration)
+        controller = try StudioController(watching: arguments)
     }
 
     func run() throws(GantryError) -> ExitStatus {

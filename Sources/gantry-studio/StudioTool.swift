@@ -27,3 +27,12 @@ enum StudioTool {
 }
 
 extension StudioController: DeviceKeeper {}
+
+extension StudioController {
+    /// Of a command that looks at the network, for the producers of a field of use.
+    convenience init(watching arguments: ParsedArguments) throws(GantryError) {
+        var configuration = StudioConfiguration(stateDirectory: arguments.string("state-dir"))
+        configuration.fieldOfUse = try FieldOfUse(arguments)
+        try self.init(configuration: configuration)
+    }
+}

@@ -20,7 +20,7 @@ package struct ProducerRecord: Sendable, Hashable {
     package static let version = "1"
     package let id: String
     package var state: State
-    package let fieldOfUse: FieldOfUse
+    package var fieldOfUse: FieldOfUse
 
     package init(keyID: KeyID, state: State, fieldOfUse: FieldOfUse = FieldOfUse()) {
         id = keyID.short

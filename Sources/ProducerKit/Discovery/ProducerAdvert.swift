@@ -4,17 +4,14 @@ import GantryTransport
 
 /// Announces a producer as `_camo._tcp` for as long as it can be reached.
 final class ProducerAdvert: @unchecked Sendable {  // What varies is guarded by `lock`.
-    private let keyID: KeyID
-    private let fieldOfUse: FieldOfUse
     private let discovery: Discovery
     private let events: @Sendable (ProducerEvent) -> Void
     private let lock = Lock()
     private var registration: ServiceRegistration?
-    private var state = ProducerRecord.State.free
+    private var record: ProducerRecord
 
     init(keyID: KeyID, fieldOfUse: FieldOfUse, events: @escaping @Sendable (ProducerEvent) -> Void) {
-        self.keyID = keyID
-        self.fieldOfUse = fieldOfUse
+        record = ProducerRecord(keyID: keyID, state: .free, fieldOfUse: fieldOfUse)
         self.events = events
         discovery = Discovery { state in
             if case .unavailable(let error) = state { events(.discoveryUnavailable(error)) }
@@ -24,20 +21,23 @@ final class ProducerAdvert: @unchecked Sendable {  // What varies is guarded by 
     func start(name: DisplayName, port: UInt16) throws(GantryError) {
         try discovery.start()
         let events = events
-        let record = lock.withLock { ProducerRecord(keyID: keyID, state: state, fieldOfUse: fieldOfUse) }
+        let text = lock.withLock { record.text }
         let registration = discovery.advertise(
-            ServiceAdvertisement(type: .producer, name: name.text, port: port, text: record.text)
+            ServiceAdvertisement(type: .producer, name: name.text, port: port, text: text)
         ) { events(.advertised(name: DisplayName($0).text)) }
         lock.withLock { self.registration = registration }
     }
 
-    func update(_ new: ProducerRecord.State) {
-        let registration = lock.withLock { () -> ServiceRegistration? in
-            guard new != state else { return nil }
-            state = new
-            return self.registration
+    func update(_ new: ProducerRecord.State) { change { $0.state = new } }
+    func update(_ new: FieldOfUse) { change { $0.fieldOfUse = new } }
+
+    private func change(_ change: (inout ProducerRecord) -> Void) {
+        let (registration, new) = lock.withLock { () -> (ServiceRegistration?, ProducerRecord) in
+            let former = record
+            change(&record)
+            return (record == former ? nil : self.registration, record)
         }
-        registration?.update(text: ProducerRecord(keyID: keyID, state: new, fieldOfUse: fieldOfUse).text)
+        registration?.update(text: new.text)
     }
 
     /// A goodbye goes out.

@@ -12,6 +12,7 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
     private let events: @Sendable (ProducerEvent) -> Void
     private let slot = LatestSlot<VideoInput>()
     private let counters = VideoCounters()
+    private let wantedBitrate: WantedBitrate
     private let renditions: RenditionSet
     private var thread: NamedThread?
 
@@ -28,10 +29,13 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
         self.pauseGate = pauseGate
         self.events = events
         let (counters, epochs) = (counters, EpochCounter())
+        let wantedBitrate = WantedBitrate(settings.bitrate)
+        self.wantedBitrate = wantedBitrate
         renditions = RenditionSet(settings) { (wish: VideoWish, sequence: UInt32) -> VideoRendition in
             let isWhole = wish == VideoWish()
             return VideoRendition(
-                settings: settings, wish: wish, sequence: sequence, epochs: epochs, pauseGate: pauseGate,
+                settings: settings, wish: wish, sequence: sequence, wantedBitrate: wantedBitrate, epochs: epochs,
+                pauseGate: pauseGate,
                 counters: counters, events: { event in if isWhole { events(event) } })
         }
     }
@@ -72,6 +76,9 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
 
     /// Waits until the encoder has taken the last picture; false after `deadline`.
     func waitForRoom(until deadline: MediaTimestamp) -> Bool { slot.waitUntilTaken(until: deadline) }
+
+    /// From the next picture on; nil: by size and rate. What a device codes itself stays as it is.
+    func want(bitrate: Int?) { wantedBitrate.value = bitrate }
 
     func requestKeyFrame(for subscriber: (any MediaSubscriber)? = nil) { renditions.requestKeyFrame(for: subscriber) }
     func add(_ subscriber: any MediaSubscriber) { renditions.add(subscriber) }

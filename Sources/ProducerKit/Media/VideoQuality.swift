@@ -7,7 +7,7 @@ struct VideoQuality {
     /// Studios are told no more often than that.
     private static let tellInterval = MediaDuration.milliseconds(200)
 
-    private let settings: ProducerConfiguration.VideoSettings
+    private var settings: ProducerConfiguration.VideoSettings
     private let wish: VideoWish
     /// Pictures a second of full quality.
     let frameRate: FrameRate
@@ -30,7 +30,14 @@ struct VideoQuality {
 
     var step: QualityStep { ladder.step }
 
-    /// True when pictures of another size come: `maximum` is another one then.
+    /// The user wants another bitrate for the whole picture; nil: by size and rate. Counts from `begin` on.
+    mutating func want(bitrate: Int?) {
+        guard bitrate != settings.bitrate else { return }
+        settings.bitrate = bitrate
+        size = nil
+    }
+
+    /// True when pictures of another size come, or another bitrate is wanted: `maximum` is another one then.
     mutating func begin(width: Int, height: Int) -> Bool {
         if let size, size == (width, height) { return false }
         size = (width, height)

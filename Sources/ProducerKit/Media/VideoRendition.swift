@@ -10,6 +10,7 @@ import Synchronization
 /// The encoding thread of `VideoPipeline` drives it; receivers come and go on any thread.
 final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encoder state: encoding thread.
     private let settings: ProducerConfiguration.VideoSettings
+    private let wantedBitrate: WantedBitrate
     private let pauseGate: PauseGate
     private let counters: VideoCounters
     private let events: @Sendable (ProducerEvent) -> Void
@@ -51,10 +52,11 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     ///   beginning and no loss.
     init(
         settings: ProducerConfiguration.VideoSettings, wish: VideoWish = VideoWish(), sequence: UInt32 = 0,
-        epochs: EpochCounter, pauseGate: PauseGate, counters: VideoCounters,
+        wantedBitrate: WantedBitrate, epochs: EpochCounter, pauseGate: PauseGate, counters: VideoCounters,
         events: @escaping @Sendable (ProducerEvent) -> Void
     ) {
         self.settings = settings
+        self.wantedBitrate = wantedBitrate
         self.sequence = sequence
         self.epochs = epochs
         quality = VideoQuality(settings, wish)
@@ -104,6 +106,7 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
 
     private func encode(_ picture: Picture, for receivers: [SubscriberList.Entry]) throws(GantryError) {
         let start = MonotonicClock.now()
+        quality.want(bitrate: wantedBitrate.value)
         let isNew = quality.begin(width: picture.width, height: picture.height)
         for receiver in receivers where isNew || !receiver.hasBegun {
             receiver.hasBegun = true

@@ -129,6 +129,7 @@ extension ProducerConnection {
         let known = ProducerPeer(
             keyID: peer.keyID, name: device?.displayedName ?? peer.keyID.short, address: peer.address,
             transport: transport)
+        let fieldOfUse = server.fieldOfUse
         lock.withLock {
             self.peer = known
             if device == nil { stranger = Stranger(publicKeyInfo: peer.publicKeyInfo) }
@@ -136,7 +137,7 @@ extension ProducerConnection {
                 hello: Hello(
                     capabilities: takesDatagrams ? .all.union(.datagrams) : .all, name: server.name, model: "gantry",
                     version: ProducerServer.version, codecs: [.h264, .opus],
-                    bootID: server.bootID, fieldOfUse: server.fieldOfUse),
+                    bootID: server.bootID, fieldOfUse: fieldOfUse),
                 now: MonotonicClock.now())
         }
         guard device != nil else { return }

@@ -25,7 +25,6 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     let store: DeviceStore
     let name: DisplayName
     let transport: MediaTransport
-    let fieldOfUse: FieldOfUse
     let events: @Sendable (ProducerEvent) -> Void
     /// Asks the application about a studio that is paired.
     let decide: Decider
@@ -50,6 +49,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private var sessions: Set<UInt64> = []
     private var nextID: UInt64 = 0
     private var isStopping = false
+    private var field: FieldOfUse
     /// Set once in `start`, before anyone connects.
     private var removals: RemovalWatch?
     private var cable: ProducerCable?
@@ -68,7 +68,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         self.events = events
         self.decide = decide
         transport = configuration.transport
-        fieldOfUse = configuration.fieldOfUse
+        field = configuration.fieldOfUse
         advert =
             configuration.isAdvertised
             ? ProducerAdvert(keyID: identity.keyID, fieldOfUse: configuration.fieldOfUse, events: events)
@@ -86,6 +86,16 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
                 usb, keyID: identity.keyID, changed: { events(.usb($0)) },
                 accept: { [weak self] link in self?.accept(link, from: Self.cableHost, isCable: true) })
         }
+    }
+
+    /// What a studio that connects is told.
+    var fieldOfUse: FieldOfUse { lock.withLock { field } }
+
+    /// Takes over what can change while it runs.
+    func apply(_ configuration: ProducerConfiguration) {
+        video?.want(bitrate: configuration.video?.bitrate)
+        lock.withLock { field = configuration.fieldOfUse }
+        advert?.update(configuration.fieldOfUse)
     }
 
     /// What admission counts connections on the cable by.

@@ -55,6 +55,11 @@ extension EndToEnd {
             let error = try #require(other.state.value.error)
             #expect(error.code == .otherFieldOfUse)
             #expect(error.message.contains("app Scores") && error.message.contains("app Tickets"), "\(error)")
+            // The producer changes its mind while it runs.
+            #expect(try stage.producer.configure(["app": "Tickets"]).isEmpty)
+            let changed = try await stage.connect(Self.dataOnly)
+            #expect(changed.state.value.isConnected)
+            #expect(try await changed.close() == nil)
             // A producer that is for nothing in particular is not for this either, but for whoever names nothing.
             try stage.studio.configure(["venue": nil, "app": nil])
             let any = try await stage.connect(Self.dataOnly)

@@ -36,6 +36,12 @@ extension EndToEnd {
                 try await stage.stop()
             }
 
+            /// Waits until the producer says that it encodes at this bitrate.
+            func isTold(_ run: SessionRun, _ bitrate: Int) async throws -> Bool {
+                try await run.state.wait { $0.rates.last?.bitrate == bitrate || $0.isEnded }
+                    && !run.state.value.isEnded
+            }
+
             /// Waits for a picture of this size that comes after what was decoded by now, and for some more.
             func shows(_ run: SessionRun, _ width: Int, _ height: Int) async throws -> Bool {
                 let session = run.session
@@ -158,6 +164,21 @@ extension EndToEnd {
             try runs[3].session.prefer(PreferredPicture(width: width / 2, height: height / 2))
             #expect(try await setting.shows(runs[3], width / 2, height / 2))
             try await setting.finish(Array(runs.dropFirst()))
+        }
+
+        @Test("S9: another bitrate is applied while pictures are sent")
+        func configuredBitrate() async throws {
+            let setting = try await Setting()
+            let run = try await setting.stage.connect()
+            #expect(try await run.state.wait { $0.hasFrame })
+            let producer = setting.stage.producer
+            #expect(try producer.configure(["bitrate": "450k"]).isEmpty)
+            #expect(try await setting.isTold(run, 450_000))
+            #expect(try producer.configure(["bitrate": "1M"]).isEmpty)
+            #expect(try await setting.isTold(run, 1_000_000))
+            try await setting.waitForPictures(10)
+            #expect(run.state.value.pictureStates.isEmpty)
+            try await setting.finish([run])
         }
     }
 }

@@ -101,6 +101,17 @@ import Testing
             try await run(["gantry-studio", "config", "recieve"]), status: 2, saying: ["Did you mean receive?"])
     }
 
+    @Test("S9: the file of the documentation is well")
+    func documentedFile() async throws {
+        let page = try String(
+            contentsOf: CoreVectors.repository.appending(path: "docs/configuration.md"), encoding: .utf8)
+        let example = try #require(page.components(separatedBy: "```json").dropFirst().first)
+        let path = try write("producer", try #require(example.components(separatedBy: "```").first))
+        let state = try await run(["gantry-producer", "--json", "config", "check"])
+        #expect(state.event("checked")?["file"] as? String == path, "\(state.errorText)")
+        #expect(state.event("checked")?["options"] as? Int == 7)
+    }
+
     @Test("S9: config check says what is wrong before it is used")
     func check() async throws {
         let path = try write("producer", "{\"run\": {\"bitrate\": \"6M\", \"control\": [\"focus_auto=0\"]}}")

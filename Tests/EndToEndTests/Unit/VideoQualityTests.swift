@@ -34,6 +34,22 @@ import Testing
         #expect(taken(&quality, from: 20_000, shared: 6_000_000) == 60)
     }
 
+    @Test("S9: another bitrate counts while pictures come")
+    func anotherBitrate() {
+        var quality = VideoQuality(.init(bitrate: 6_000_000), VideoWish())
+        _ = quality.begin(width: 1280, height: 720)
+        quality.want(bitrate: 1_000_000)
+        let isNew = [quality.begin(width: 1280, height: 720), quality.begin(width: 1280, height: 720)]
+        #expect(isNew == [true, false])
+        #expect(quality.maximum == 1_000_000)
+        // It is what the user wants: full quality.
+        #expect(taken(&quality, from: 0, shared: 1_000_000) == 60)
+        quality.want(bitrate: nil)
+        let isNewAgain = quality.begin(width: 1280, height: 720)
+        #expect(isNewAgain)
+        #expect(quality.maximum == 8_000_000)
+    }
+
     @Test func whatTheUserWantsIsFullQuality() {
         var quality = VideoQuality(.init(bitrate: 400_000), VideoWish())
         _ = quality.begin(width: 1280, height: 720)
