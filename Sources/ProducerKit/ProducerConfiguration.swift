@@ -1,4 +1,5 @@
 public import GantryCore
+import GantryMedia
 import GantryTransport
 
 /// What a `ProducerController` is made with.
@@ -20,6 +21,7 @@ public struct ProducerConfiguration: Sendable {
     /// How media goes to studios on the network. `udp` is the same as `auto` here: the studio decides what it insists on.
     public var transport = MediaTransport.auto
 
+    /// One picture and one sound, on the port that studios expect, announced.
     public init(
         name: String? = nil, port: UInt16 = Endpoint.defaultPort, isAdvertised: Bool = true,
         stateDirectory: String? = nil,
@@ -34,18 +36,22 @@ public struct ProducerConfiguration: Sendable {
         self.usb = usb
     }
 
+    /// The picture as it is offered to studios.
     public struct VideoSettings: Sendable {
         /// The nominal rate of what `enqueueVideo` will be given; it decides how many bits a frame may have.
         public var frameRate: FrameRate
-        /// Bits a second; nil: by size and rate.
+        /// Bits a second, 30 000…200 000 000; nil: by size and rate.
         public var bitrate: Int?
         /// Shown to studios: "camera", a file's name.
         public var sourceName: String
+        /// Shown to studios, which may treat a screen in another way than a camera.
         public var sourceType: SourceType
-        /// What the device codes itself, to be handed on as it is (`ProducerController.enqueue(coded:)`); SPS and PPS come
-        /// with its key frames. Nil: pictures come, and are encoded as H.264.
-        package var coded: VideoStreamFormat?
+        /// Nil, the default: pictures are encoded as H.264, whatever `CapturedFrame.Format` they come in. Not nil: what comes
+        /// has been coded by a device, as this says, and is handed on as it is; frames in other formats are errors, and studios
+        /// get no other size than this. SPS and PPS of H.264 must come with its key frames, so `parameterSets` stays empty.
+        public var coded: VideoStreamFormat?
 
+        /// Pictures of 30 frames a second from a source of the application's own, unless told otherwise.
         public init(
             frameRate: FrameRate = .fps30, bitrate: Int? = nil, sourceName: String = "video",
             sourceType: SourceType = .custom
@@ -78,9 +84,30 @@ public struct ProducerConfiguration: Sendable {
         }
     }
 
+    /// The sound as it is offered to studios.
     public struct AudioSettings: Sendable {
+        /// Shown to studios: "microphone".
         public var sourceName: String
 
+        /// Sound that is called `sourceName`.
         public init(sourceName: String = "audio") { self.sourceName = sourceName }
+    }
+
+    /// - Throws: `invalidArgument` for what no run could use.
+    func validate() throws(GantryError) {
+        guard let video else { return }
+        if let bitrate = video.bitrate, !(30_000...H264EncoderConfiguration.maximumBitrate ~= bitrate) {
+            throw GantryError(
+                .invalidArgument, "A bitrate of \(bitrate) bits a second is outside 30000…200000000.")
+        }
+        guard let coded = video.coded else { return }
+        guard coded.codec.isVideo, RawFrame.sides ~= coded.width, RawFrame.sides ~= coded.height,
+            [0, 90, 180, 270].contains(coded.rotation)
+        else {
+            throw GantryError(
+                .invalidArgument,
+                "Coded pictures are H.264 or MJPEG, of 16x16…8192x8192, turned by 0, 90, 180 or 270 degrees; not "
+                    + "\(coded.codec) of \(coded.width)x\(coded.height), turned by \(coded.rotation).")
+        }
     }
 }

@@ -1,96 +1,199 @@
 public import GantryCore
-package import GantryMedia
-package import GantryPlatform
+import GantryMedia
+import GantryPlatform
 import GantryTransport
 import GantryTrust
 
 /// The sending side: takes pictures and sound from the application, encodes them, and serves every paired studio that
 /// connects.
 ///
-/// It opens no device by itself and does nothing before `start()`. Every method may be called from any thread; only
-/// `pairStudio` and `stop` block.
+/// It opens no device by itself; before `start()` no thread runs and less than 1 MB is held. Every method may be called from
+/// any thread, also from the delegate, from an observer of data or from a release callback; only `start` and `stop` may
+/// block for a moment. Letting go of the controller stops it.
 public final class ProducerController: @unchecked Sendable {  // What varies is guarded by `lock`.
+    /// What it was made with.
     public let configuration: ProducerConfiguration
-    /// Newest 64 are kept for a reader that is slow.
-    public let events: AsyncStream<ProducerEvent>
 
-    private let continuation: AsyncStream<ProducerEvent>.Continuation
-    private let identity: Identity
-    private let store: DeviceStore
-    private let name: DisplayName
-    private let lock = Lock()
+    /// Where a run is. Whoever is in the middle of one change never waits for another: that one may be waited for by
+    /// a thread of ours.
+    private enum Phase {
+        case stopped
+        /// `start` is at work; true: `stop` was called meanwhile.
+        case starting(isUnwanted: Bool)
+        case running
+        case stopping
+    }
+
+    let identity: Identity
+    let store: DeviceStore
+    let name: DisplayName
+    let lock = Lock()
+    private let streams = EventStreams<ProducerEvent>(capacity: 64)
+    private let delegateBox = DelegateBox()
+    private let delegateQueue: DelegateQueue
+    private var phase = Phase.stopped
+    /// From the middle of `start` on, until `stop` begins.
     private var server: ProducerServer?
-    private var pairing: ProducerPairing?
+    private var toldState = ProducerState.notRunning
     private var lastStatistics = ProducerStatistics()
-    private let bgraInput = BGRAInput()
     private let dataObservers = DataObservers<ProducerPeer>()
+    /// The attempt that runs.
+    var pairing: ProducerPairing?
+    let frames = FrameInput()
+    let sound = PCMInput()
+    /// Of the codec that came last.
+    private var coded: CodedInput?
 
     /// Opens (or makes) identity and store of paired devices.
     ///
-    /// - Throws: `stateFolder`, `identity`, `store`, each with what mends it.
+    /// - Throws: `invalidArgument` for settings that are out of range, and `stateFolder`, `identity`, `store`, each with what
+    ///   mends it.
     public init(configuration: ProducerConfiguration = ProducerConfiguration()) throws(GantryError) {
+        try configuration.validate()
         self.configuration = configuration
         let folder = try StateFolder.open(configuration.stateDirectory)
         identity = try Identity.loadOrCreate(in: folder)
         store = try DeviceStore.open(in: folder)
         name = DisplayName(configuration.name ?? HostName.current)
-        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+        let box = delegateBox
+        delegateQueue = DelegateQueue { box.controller?.tellDelegate($0) }
+        box.controller = self
     }
 
     deinit {
         server?.stop()
-        continuation.finish()
+        delegateQueue.close()
+        streams.finish()
     }
 
     /// Who this installation is.
     public var keyID: KeyID { identity.keyID }
 
+    /// What happens, from now on. Each call gives a stream of its own, which keeps the newest 64 events for a reader that is
+    /// slow, and ends when the controller is let go of. Take it before `start()` to miss nothing.
+    public var events: AsyncStream<ProducerEvent> { streams.makeStream() }
+
+    /// Is told what happens and decides who may receive; not kept alive.
+    public var delegate: (any ProducerControllerDelegate)? {
+        get { delegateBox.delegate }
+        set {
+            delegateBox.delegate = newValue
+            if newValue != nil, isRunning { delegateQueue.post(nil) }
+        }
+    }
+
     // MARK: Running
 
-    /// Begins to listen. Returns at once; studios connect from now on.
+    /// Begins to listen. Returns at once; studios connect from now on. May be called again after `stop()`.
     ///
     /// With `ProducerConfiguration.usb` it blocks while the gadget is made: some tenths of a second.
     ///
-    /// - Throws: `invalidState` when running already, `portInUse`, and for USB `usbFunction`, `usbNoController`,
-    ///   `usbControllerTaken`, `usbNotPermitted`, `usbGadget`, `usbGadgetInUse`.
+    /// - Throws: `invalidState` when running already or when a `stop()` has not returned yet, `cancelled` when `stop()` was
+    ///   called meanwhile, `portInUse`, and for USB `usbFunction`, `usbNoController`, `usbControllerTaken`, `usbNotPermitted`,
+    ///   `usbGadget`, `usbGadgetInUse`. Nothing runs then that did not before.
     public func start() throws(GantryError) {
-        let continuation = continuation
-        let server = try ProducerServer(
-            configuration: configuration, identity: identity, store: store, name: name, dataObservers: dataObservers,
-            events: { continuation.yield($0) })
-        let isFirst = lock.withLock {
-            if self.server != nil { return false }
-            self.server = server
-            return true
-        }
-        guard isFirst else { throw GantryError(.invalidState, "The producer is running already.") }
+        try beginStarting()
         do throws(GantryError) {
-            try server.start()
+            let new = try ProducerServer(
+                configuration: configuration, identity: identity, store: store, name: name,
+                dataObservers: dataObservers, decide: { [delegateBox] in delegateBox.decide($0, answer: $1) },
+                events: { [streams, delegateBox, delegateQueue] event in
+                    streams.yield(event)
+                    if delegateBox.delegate != nil { delegateQueue.post(event) }
+                })
+            delegateQueue.open()
+            lock.withLock { server = new }
+            do throws(GantryError) {
+                try new.start()
+            } catch {
+                lock.withLock { server = nil }
+                // What had begun by then.
+                new.stop()
+                throw error
+            }
+            new.events(.started(port: new.port))
         } catch {
-            lock.withLock { self.server = nil }
-            // What had begun by then.
-            server.stop()
+            delegateQueue.close()
+            lock.withLock { phase = .stopped }
             throw error
         }
-        continuation.yield(.started(port: server.port))
+        let isUnwanted = lock.withLock { () -> Bool in
+            guard case .starting(let isUnwanted) = phase else { return false }
+            phase = isUnwanted ? .stopping : .running
+            return isUnwanted
+        }
+        guard isUnwanted else { return }
+        finishRun()
+        throw GantryError(.cancelled, "The producer was stopped while it started.")
     }
 
-    /// Says goodbye to all studios after what was enqueued has been sent, and ends all threads. Does nothing when not
-    /// running.
+    private func beginStarting() throws(GantryError) {
+        let refusal = lock.withLock { () -> String? in
+            switch phase {
+            case .stopped:
+                phase = .starting(isUnwanted: false)
+                return nil
+            case .starting, .running: return "The producer is running already."
+            case .stopping: return "The producer is being stopped. Start it when `stop()` has returned."
+            }
+        }
+        if let refusal { throw GantryError(.invalidState, refusal) }
+    }
+
+    /// Says goodbye to all studios after what was enqueued has been sent, and ends all threads. On return nothing of the
+    /// application's memory is held any more, and nothing is called but what the delegate is still to be told.
+    ///
+    /// Does nothing when not running, or when another thread is stopping it already. A `start()` that has not returned yet
+    /// is undone by its own thread.
     public func stop() {
-        let running = lock.withLock {
+        let isOurs = lock.withLock { () -> Bool in
+            switch phase {
+            case .running:
+                phase = .stopping
+                return true
+            case .starting:
+                phase = .starting(isUnwanted: true)
+                return false
+            case .stopped, .stopping: return false
+            }
+        }
+        if isOurs { finishRun() }
+    }
+
+    private func finishRun() {
+        let ended = lock.withLock { () -> ProducerServer? in
             defer { server = nil }
             return server
         }
-        guard let running else { return }
-        running.stop()
-        let final = running.statistics
-        lock.withLock { lastStatistics = final }
-        continuation.yield(.stopped)
+        ended?.stop()
+        let final = ended?.statistics
+        lock.withLock {
+            if let final { lastStatistics = final }
+            phase = .stopped
+        }
+        ended?.events(.stopped)
+        delegateQueue.close()
     }
 
+    /// From `start()` to `stop()`.
+    public var isRunning: Bool { running != nil }
+
+    /// For coded pictures; nil: whatever there is.
+    func codedInput(_ codec: MediaCodec?) -> CodedInput? {
+        lock.withLock {
+            guard let codec, coded?.codec != codec else { return coded }
+            let new = CodedInput(codec: codec)
+            coded = new
+            return new
+        }
+    }
+
+    /// What runs.
+    var running: ProducerServer? { lock.withLock { server } }
+
+    /// Whether it runs, and who receives.
     public var state: ProducerState {
-        guard let server = lock.withLock({ server }) else { return .notRunning }
+        guard let server = running else { return .notRunning }
         let peers = server.activePeers
         if server.isPaused { return .paused(peers) }
         return peers.isEmpty ? .notConnected : .active(peers)
@@ -106,16 +209,16 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     ///
     /// On return nothing is encoded or handed to a connection any more, and what waited to be sent is thrown away; a
     /// packet that was half sent is completed. Nothing that was captured before `resume()` is sent afterwards.
-    public func pause() { lock.withLock { server }?.setPaused(true) }
+    public func pause() { running?.setPaused(true) }
 
     /// Goes on after `pause()`; the first picture is a key frame.
-    public func resume() { lock.withLock { server }?.setPaused(false) }
+    public func resume() { running?.setPaused(false) }
 
     /// False when not running: every `start()` begins without a pause.
-    public var isPaused: Bool { lock.withLock { server }?.isPaused ?? false }
+    public var isPaused: Bool { running?.isPaused ?? false }
 
     /// The TCP port, once running.
-    public var port: UInt16? { lock.withLock { server }?.port }
+    public var port: UInt16? { running?.port }
 
     /// Since `start`; after `stop`, of the run that has ended.
     public var statistics: ProducerStatistics {
@@ -127,11 +230,11 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     /// Decides about `ProducerEvent.studioAsks`. Does nothing when that is over.
     public func answer(_ request: StudioRequest, _ answer: StudioRequest.Answer) {
-        lock.withLock { server }?.answer(request, answer)
+        running?.answer(request, answer)
     }
 
     /// The studio that waits for an answer; at most one at a time.
-    public var studioRequest: StudioRequest? { lock.withLock { server }?.studioRequest }
+    public var studioRequest: StudioRequest? { running?.studioRequest }
 
     // MARK: Data
 
@@ -144,7 +247,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     ///   taken 256 KiB that were sent before: try again then.
     @discardableResult
     public func sendData(_ data: LabeledData, to peer: KeyID? = nil) -> Int {
-        lock.withLock { server }?.sendData(data, to: peer) ?? 0
+        running?.sendData(data, to: peer) ?? 0
     }
 
     /// Calls `observer` with what studios send, one message after the other for each studio, on a thread of its connection.
@@ -160,105 +263,20 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         dataObservers.add(label, observer)
     }
 
-    // MARK: Media
+    // MARK: The delegate's thread
 
-    /// Hands in one picture. Newest wins: what the encoder has not taken yet is replaced. Returns after the conversion
-    /// (0.1 ms for 1280x720 BGRA); the memory is the caller's again.
-    ///
-    /// - Parameters:
-    ///   - pixels: `height` rows of `stride` bytes (the last may be shorter); BGRA: 4 bytes a pixel.
-    ///   - stride: bytes from one row to the next.
-    ///   - captureTime: on `CLOCK_MONOTONIC`, in microseconds; nil: now. A time before the last `resume()` is too late.
-    /// - Returns: false when not running, paused, or when every buffer is in use: the picture was let go.
-    /// - Throws: `invalidArgument` when size, stride and byte count do not fit each other.
-    @discardableResult
-    public func enqueueVideo(
-        bgra pixels: UnsafeRawBufferPointer, width: Int, height: Int, stride: Int, captureTime: MediaTimestamp? = nil
-    ) throws(GantryError) -> Bool {
-        guard let server = lock.withLock({ server }), !server.isPaused else { return false }
-        guard let picture = try bgraInput.picture(from: pixels, width: width, height: height, stride: stride) else {
-            return false
+    fileprivate func tellDelegate(_ event: ProducerEvent?) {
+        guard let delegate else { return }
+        let now = state
+        let isNew = lock.withLock { () -> Bool in
+            defer { toldState = now }
+            return toldState != now
         }
-        let time = captureTime ?? MonotonicClock.now()
-        picture.captureTime = time
-        picture.presentationTime = time
-        return server.enqueue(.picture(picture))
-    }
-
-    /// As `enqueueVideo(bgra:…)` for a picture in memory of ours, without a copy.
-    @discardableResult
-    package func enqueue(_ picture: Picture) -> Bool {
-        lock.withLock { server }?.enqueue(.picture(picture)) ?? false
-    }
-
-    /// Hands on what a device has coded, as `VideoSettings.coded` says. The packet is the producer's from now on.
-    ///
-    /// - Returns: true when the device shall make a key frame soon.
-    package func enqueue(coded packet: MediaPacket) -> Bool {
-        guard let server = lock.withLock({ server }) else { return false }
-        _ = server.enqueue(.coded(packet))
-        return server.takesKeyFrameRequest
-    }
-
-    /// Sound of any length; becomes packets of 10 ms.
-    package func enqueue(_ block: AudioBlock) { lock.withLock { server }?.enqueue(block) }
-
-    /// Waits until the encoder has taken the last picture: for sources that can wait. False after `deadline`.
-    package func waitForVideoRoom(until deadline: MediaTimestamp) -> Bool {
-        lock.withLock { server }?.waitForVideoRoom(until: deadline) ?? false
-    }
-
-    /// Whether a studio receives pictures, or sound. Whoever feeds the producer from a device may close that meanwhile.
-    public func isReceived(_ kind: MediaKind) -> Bool { lock.withLock { server }?.isReceived(kind) ?? false }
-
-    // MARK: Pairing
-
-    /// Pairs with the studio whose QR code says `text`. Blocks for 30 seconds at most: not on the cooperative pool.
-    ///
-    /// - Parameters:
-    ///   - asksForConfirmation: waits for `confirmPairing` before anything is stored.
-    ///   - report: called on a thread of the pairing, must be quick.
-    /// - Throws: `pairingCodeInvalid`, `pairingCodeVersion`, `pairingCodeOwn`, `noStudioAnswered`, `pairingProof`,
-    ///   `pairingTimeout`, `pairingCancelled`, `pairingDeclined`, `store`, and `busy` while another attempt runs.
-    public func pairStudio(
-        withQRCodeData text: String, asksForConfirmation: Bool = false,
-        report: @escaping @Sendable (ProducerPairingEvent) -> Void = { _ in }
-    ) throws(GantryError) -> PairedDevice {
-        let code = try PairingCode.parse(text)
-        let attempt = try ProducerPairing(
-            code: code, identity: identity, store: store, name: name, streamPort: port ?? configuration.port,
-            asksForConfirmation: asksForConfirmation, report: report)
-        let isFirst = lock.withLock {
-            if pairing != nil { return false }
-            pairing = attempt
-            return true
+        if isNew { delegate.producerController(self, stateDidChangeTo: now) }
+        guard let event else { return }
+        if case .demandChanged(_, let samples) = event {
+            delegate.producerController(self, audioSamplesRequiredDidChangeTo: samples)
         }
-        guard isFirst else { throw GantryError(.busy, "A pairing is running already. Wait for it, or cancel it.") }
-        defer { lock.withLock { pairing = nil } }
-        return try attempt.run()
-    }
-
-    /// The answer to `ProducerPairingEvent.comparison`: whether the studio shows the same digits.
-    public func confirmPairing(_ isSame: Bool) { lock.withLock { pairing }?.confirm(isSame) }
-
-    /// Ends a `pairStudio` that is running; it throws `pairingCancelled`.
-    public func cancelPairing() { lock.withLock { pairing }?.cancel() }
-
-    /// All paired devices, studios and producers.
-    public var pairedDevices: [PairedDevice] {
-        get throws(GantryError) { try store.devices() }
-    }
-
-    /// The one device whose name, or beginning of key, this is.
-    public func pairedDevice(named name: String) throws(GantryError) -> PairedDevice { try store.find(name) }
-
-    /// Forgets a device: it can no longer connect, and a connection that stands is ended.
-    public func removePairedDevice(_ keyID: KeyID) throws(GantryError) {
-        _ = try store.remove(keyID: keyID, now: WallClock.now())
-        lock.withLock { server }?.disconnect(keyID)
-    }
-
-    public func renamePairedDevice(_ keyID: KeyID, to alias: String) throws(GantryError) {
-        _ = try store.rename(keyID: keyID, to: alias)
+        delegate.producerController(self, didReceive: event)
     }
 }

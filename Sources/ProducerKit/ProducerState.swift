@@ -10,27 +10,55 @@ public enum ProducerState: Sendable, Equatable {
     case active([ProducerPeer])
     /// Running, but nothing is sent until `ProducerController.resume()`; these studios wait.
     case paused([ProducerPeer])
+
+    /// False for `notRunning` only.
+    public var isRunning: Bool { self != .notRunning }
+
+    /// The studios that are connected, by name; empty when there are none.
+    public var connections: [ProducerPeer] {
+        switch self {
+        case .notRunning, .notConnected: []
+        case .active(let peers), .paused(let peers): peers
+        }
+    }
 }
 
-/// A studio that is connected.
-public struct ProducerPeer: Sendable, Equatable {
+/// A studio that is connected, or asks to be. A value.
+public struct ProducerPeer: Sendable, Hashable {
+    /// Who it is: TLS has proved that it has this key.
     public let keyID: KeyID
-    /// Safe to print.
+    /// The name of the paired device; safe to print.
     public let name: String
+    /// HOST:PORT on a network, "usb" on a cable; for people.
     public let address: String
+    /// The way it has come.
+    public let transport: ConnectionTransport
+
+    /// The whole key as text, base 32: what to compare with the studio's own, letter by letter.
+    public var fingerprint: String { keyID.description }
+}
+
+/// The way on which a studio reaches a producer.
+public enum ConnectionTransport: String, Sendable, CaseIterable {
+    /// TCP, wired or wireless; pictures may go over UDP beside it.
+    case network
+    /// A USB cable.
+    case usb
 }
 
 /// What happens to a producer, in order.
 public enum ProducerEvent: Sendable {
+    /// Studios can connect from now on, at this TCP port.
     case started(port: UInt16)
     /// Studios find the producer by this name, which is safe to print; another one than was wished for after a conflict.
     case advertised(name: String)
     /// Studios cannot find the producer, only dial its address. Told once for each outage; it goes on by itself.
     case discoveryUnavailable(GantryError)
+    /// A studio receives from now on.
     case connected(ProducerPeer)
     /// A connection ended; the error is nil after a goodbye.
     case disconnected(ProducerPeer, GantryError?)
-    /// Someone who is not paired, or not compatible, was turned away.
+    /// Someone who is not paired, not compatible, or not wanted by the delegate, was turned away.
     case refused(address: String, GantryError)
     /// The USB cable, with `ProducerConfiguration.usb`: at the start, and whenever it changes.
     case usb(USBState)
@@ -44,7 +72,11 @@ public enum ProducerEvent: Sendable {
     case paused
     /// Media go on, with a key frame.
     case resumed
+    /// Studios want pictures, or sound, or no longer do: whoever feeds the producer from a device may open or close that. The
+    /// number is `ProducerController.audioSamplesRequired`.
+    case demandChanged(video: Bool, audioSamples: Int)
     /// Encoding failed for good; sound goes on.
     case failed(GantryError)
+    /// `ProducerController.stop()` has ended all sessions.
     case stopped
 }

@@ -70,6 +70,7 @@ struct RunCommand {
 
     func run() throws(GantryError) -> ExitStatus {
         let state = RunState()
+        let events = controller.events
         try controller.start()
         let feed = try startStatistics()
         defer {
@@ -84,8 +85,8 @@ struct RunCommand {
         report.started(
             controller, studios: try controller.pairedDevices.count { $0.kind == .studio },
             waits: input.waitsForStudio)
-        let listening = Task.detached { [controller, report, question] in
-            for await event in controller.events {
+        let listening = Task.detached { [report, question] in
+            for await event in events {
                 if case .connected = event { state.studioConnected() }
                 control.event(event)
                 report.event(event)

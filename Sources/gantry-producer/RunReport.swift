@@ -83,6 +83,8 @@ final class RunReport: Sendable {
                 Self.fields(request))
         case .requestEnded(let request):
             say("requestEnded", "The question about \(request.name) is over.", Self.fields(request))
+        // The devices follow by themselves (`ControllerSink`), and who receives has been said.
+        case .demandChanged: break
         case .paused: say("paused", "Paused. Go on with: gantry-producer resume", [])
         case .resumed: say("resumed", "Resumed.", [])
         case .failed(let error):

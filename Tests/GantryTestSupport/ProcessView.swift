@@ -7,6 +7,25 @@ package struct ProcessView: Sendable {
 
     package init(_ id: Int32) { self.id = id }
 
+    /// The name of the calling thread, as `NamedThread` has set it.
+    package static var currentThreadName: String {
+        let name = (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? ""
+        return name.trimmingCharacters(in: .newlines)
+    }
+
+    /// How many threads it has.
+    package var threadCount: Int {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []).count
+    }
+
+    /// What its open descriptors are: paths, "socket:[…]".
+    package var openFiles: [String] {
+        let folder = "/proc/\(id)/fd"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+        }
+    }
+
     package var commandLine: Data { contents("cmdline") }
     package var environment: Data { contents("environ") }
 

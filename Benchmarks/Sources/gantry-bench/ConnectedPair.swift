@@ -53,7 +53,15 @@ final class ConnectedPair {
         let code = window.code
         let thread = Thread { _ = try? window.run() }
         thread.start()
-        _ = try producer.pairStudio(withQRCodeData: code)
+        let paired = DispatchSemaphore(value: 0)
+        // Told before the semaphore is signalled.
+        nonisolated(unsafe) var result: Result<PairedDevice, GantryError>?
+        producer.pairStudio(withQRCodeData: code) { end in
+            result = end
+            paired.signal()
+        }
+        paired.wait()
+        _ = try result?.get()
         window.cancel()
     }
 

@@ -1,7 +1,8 @@
 package import GantryCore
 import Glibc
 
-/// One uncompressed picture in memory of its own, used again through a `ReusePool`.
+/// One uncompressed picture in memory of its own, used again through a `ReusePool`, or in memory of the application
+/// (`init(borrowing:release:)`).
 ///
 /// Filled by the one thread that took it from its pool; from the moment it is passed on, nobody writes to it any more.
 package final class Picture: @unchecked Sendable {  // Written by its one owner before it is shared, then read only.
@@ -16,10 +17,11 @@ package final class Picture: @unchecked Sendable {  // Written by its one owner 
     package var presentationTime = MediaTimestamp(microseconds: 0)
     /// Receiver only: when the packet it came from had arrived, on this machine's clock.
     package var arrivalTime = MediaTimestamp(microseconds: 0)
-    private let memory: UnsafeMutableRawPointer
-    private let offsets: [Int]
-    private let strides: [Int]
-    private let size: Int
+    /// Of its own; nil when borrowed.
+    private let memory: UnsafeMutableRawPointer?
+    private let release: (@Sendable () -> Void)?
+    private let planes: (UnsafeMutableRawPointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer)
+    private let strides: (Int, Int, Int)
 
     package static let maximumSide = 8192
 
@@ -30,33 +32,62 @@ package final class Picture: @unchecked Sendable {  // Written by its one owner 
         self.width = width
         self.height = height
         self.color = color ?? .assumed(forHeight: height)
-        var offsets: [Int] = []
-        var strides: [Int] = []
+        var offsets = (0, 0, 0)
+        var strides = (0, 0, 0)
         var size = 0
         for plane in 0..<format.planeCount {
             // Rows start at multiples of 64 bytes, for SIMD.
             let stride = (format.rowBytes(plane: plane, width: width) + 63) & ~63
-            offsets.append(size)
-            strides.append(stride)
+            switch plane {
+            case 0: (offsets.0, strides.0) = (size, stride)
+            case 1: (offsets.1, strides.1) = (size, stride)
+            default: (offsets.2, strides.2) = (size, stride)
+            }
             size += stride * format.rows(plane: plane, height: height)
         }
-        self.offsets = offsets
         self.strides = strides
-        self.size = size
         // 64 spare bytes: SIMD code of libyuv and swscale may read past the last row.
-        memory = .allocate(byteCount: size + 64, alignment: 64)
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: size + 64, alignment: 64)
         memset(memory, 0, size + 64)
+        self.memory = memory
+        planes = (memory, memory + offsets.1, memory + offsets.2)
+        release = nil
     }
 
-    deinit { memory.deallocate() }
+    /// A picture in memory of the application, which nobody writes to: only for readers.
+    ///
+    /// - Parameter release: called when nobody holds the picture any more, on the thread that let go of it last.
+    /// - Returns: nil for a layout that is not read as it is (`RawFrame.Layout.pixelFormat`); `release` is not called then.
+    package init?(borrowing frame: RawFrame, release: @escaping @Sendable () -> Void) {
+        guard let format = frame.layout.pixelFormat, let first = frame.planes.0.base else { return nil }
+        self.format = format
+        width = frame.width
+        height = frame.height
+        color = frame.color
+        memory = nil
+        let second = frame.planes.1
+        let third = frame.planes.2
+        planes = (
+            UnsafeMutableRawPointer(mutating: first), UnsafeMutableRawPointer(mutating: second?.base ?? first),
+            UnsafeMutableRawPointer(mutating: third?.base ?? first)
+        )
+        strides = (frame.planes.0.stride, second?.stride ?? 0, third?.stride ?? 0)
+        self.release = release
+    }
+
+    deinit {
+        memory?.deallocate()
+        release?()
+    }
 
     /// The first byte of `plane` (0..<`format.planeCount`). Valid while the picture is held.
     package func plane(_ plane: Int) -> UnsafeMutablePointer<UInt8> {
-        (memory + offsets[plane]).assumingMemoryBound(to: UInt8.self)
+        let base = plane == 0 ? planes.0 : plane == 1 ? planes.1 : planes.2
+        return base.assumingMemoryBound(to: UInt8.self)
     }
 
     /// Bytes from one row of `plane` to the next.
-    package func stride(_ plane: Int) -> Int { strides[plane] }
+    package func stride(_ plane: Int) -> Int { plane == 0 ? strides.0 : plane == 1 ? strides.1 : strides.2 }
 
     package func rowBytes(_ plane: Int) -> Int { format.rowBytes(plane: plane, width: width) }
     package func rows(_ plane: Int) -> Int { format.rows(plane: plane, height: height) }

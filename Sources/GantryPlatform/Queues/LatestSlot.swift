@@ -2,7 +2,8 @@ package import GantryCore
 
 /// Room for one value between two threads; a newer one replaces an older one that was not taken yet.
 ///
-/// For video: the newest frame wins, what it displaced is counted. Putting never blocks.
+/// For video: the newest frame wins, what it displaced is counted. Putting never blocks. Values are let go outside the lock:
+/// what happens at a value's end may come back here.
 package final class LatestSlot<Value: Sendable>: @unchecked Sendable {  // All state is guarded by `condition`.
     private let condition = Condition()
     private var value: Value?
@@ -14,13 +15,15 @@ package final class LatestSlot<Value: Sendable>: @unchecked Sendable {  // All s
     /// False when the slot is closed: the value was not taken in.
     @discardableResult
     package func put(_ newValue: Value) -> Bool {
-        condition.withLock {
-            if isClosed { return false }
-            if value != nil { dropped += 1 }
+        let (isTaken, _) = condition.withLock { () -> (Bool, displaced: Value?) in
+            if isClosed { return (false, nil) }
+            let displaced = value
+            if displaced != nil { dropped += 1 }
             value = newValue
             condition.broadcast()
-            return true
+            return (true, displaced)
         }
+        return isTaken
     }
 
     /// Waits for a value and takes it. Nil once closed, or when `deadline` has passed.
@@ -57,10 +60,11 @@ package final class LatestSlot<Value: Sendable>: @unchecked Sendable {  // All s
 
     /// Wakes everyone; a value that waits is let go.
     package func close() {
-        condition.withLock {
+        _ = condition.withLock { () -> Value? in
             isClosed = true
-            value = nil
+            defer { value = nil }
             condition.broadcast()
+            return value
         }
     }
 

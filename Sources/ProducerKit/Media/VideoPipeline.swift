@@ -67,6 +67,9 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
         }
     }
 
+    /// A key frame is wanted, and the device that codes the pictures has not made one yet.
+    var wantsDeviceKeyFrame: Bool { settings.coded?.codec == .h264 && isReceived && renditions.primary.wantsKeyFrame }
+
     /// Waits until the encoder has taken the last picture; false after `deadline`.
     func waitForRoom(until deadline: MediaTimestamp) -> Bool { slot.waitUntilTaken(until: deadline) }
 

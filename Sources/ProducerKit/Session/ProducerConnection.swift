@@ -8,8 +8,8 @@ import GantryTrust
 ///
 /// The carrier's I/O thread drives it; formats and packets come from the encoding threads.
 final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Sendable {
-    // `machine`, `peer`, `isActive`, `stranger`, `answer`, `adaptation` and `route` are guarded by `lock`; the rest: I/O
-    // thread only.
+    // `machine`, `peer`, `isActive`, `stranger`, `answer`, `question`, `verdict`, `adaptation` and `route` are guarded by
+    // `lock`; the rest: I/O thread only.
     private let server: ProducerServer
     private let carrier: SecureCarrier
     private let id: UInt64
@@ -21,6 +21,10 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     /// On the cable, and not paired: nil once it is.
     private var stranger: Stranger?
     private var answer: StudioRequest.Answer?
+    /// The application is being asked, and what it has said.
+    private var question: AdmissionQuestion?
+    private var verdict: Bool?
+    private let isCable: Bool
     /// Media beside the connection, where both ends and the link can.
     private var route: DatagramRoute?
     /// From the first picture on, where the studio gives FEEDBACK.
@@ -49,6 +53,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     init(server: ProducerServer, link: any Link, id: UInt64, isCable: Bool) throws(GantryError) {
         self.server = server
         self.id = id
+        self.isCable = isCable
         let store = server.store
         carrier = try SecureCarrier(
             link: link, identity: server.identity,
@@ -108,6 +113,7 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         carrier.wakeUp()
     }
 
+    private var transport: ConnectionTransport { isCable ? .usb : .network }
     private var openRoute: DatagramRoute? { lock.withLock { route } }
 
     /// Who receives; nil before START and after the end.
@@ -129,7 +135,8 @@ extension ProducerConnection {
         exporter = peer.exporter
         let device = try? server.store.device(keyID: peer.keyID)
         let known = ProducerPeer(
-            keyID: peer.keyID, name: device?.displayedName ?? peer.keyID.short, address: peer.address)
+            keyID: peer.keyID, name: device?.displayedName ?? peer.keyID.short, address: peer.address,
+            transport: transport)
         lock.withLock {
             self.peer = known
             if device == nil { stranger = Stranger(publicKeyInfo: peer.publicKeyInfo) }
@@ -168,6 +175,7 @@ extension ProducerConnection {
 
     func carrierDeadline(now: MediaTimestamp) -> MediaTimestamp? {
         performAnswer()
+        performVerdict()
         perform(lock.withLock { machine?.timeAdvanced(now: now) })
         guard activePeer != nil else { return lock.withLock { machine?.nextDeadline } }
         let routeDeadline = openRoute?.deadline(now: now)
@@ -195,6 +203,7 @@ extension ProducerConnection {
         data?.close()
         openRoute?.close()
         if let request = lock.withLock({ stranger?.request }) { server.strangerEnded(request, isYes: false) }
+        lock.withLock({ question })?.cancel()
         let (peer, wasActive) = lock.withLock {
             defer { isActive = false }
             return (self.peer, isActive)
@@ -253,20 +262,50 @@ extension ProducerConnection {
         guard server.canBeDecoded(by: hello) else {
             return perform(lock.withLock { machine?.rejected(reason: .unsupported, text: "codec") })
         }
-        if lock.withLock({ stranger != nil }) { decideStranger(hello) } else { admit() }
+        if lock.withLock({ stranger != nil }) { decideStranger(hello) } else { consult() }
+    }
+
+    /// The application may take its time: the state machine says no after 30 seconds.
+    private func consult() {
+        guard let peer = lock.withLock({ peer }) else { return }
+        let decision = server.decide(peer) { [weak self] isYes in
+            guard let self else { return }
+            lock.withLock { self.verdict = isYes }
+            carrier.wakeUp()
+        }
+        switch decision {
+        case .admit: admit()
+        case .busy: perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 5000) })
+        case .asked(let question): lock.withLock { self.question = question }
+        }
+    }
+
+    private func performVerdict() {
+        let verdict = lock.withLock { () -> Bool? in
+            guard let given = self.verdict else { return nil }
+            self.verdict = nil
+            question = nil
+            return given
+        }
+        guard let verdict else { return }
+        if verdict { return admit() }
+        perform(lock.withLock { machine?.rejected(reason: .declined, text: "the application there said no") })
+        server.events(
+            .refused(address: carrier.peerAddress, GantryError(.rejected, "\(peerName) was declined here.")))
     }
 
     /// The answer may come at any time in the next 30 seconds; the state machine says no then.
     private func decideStranger(_ hello: Hello) {
         switch server.strangerGreeted(id) {
         case .busy: perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 30_000) })
-        case .pair: if pairStranger(named: hello.name) { admit() }
+        case .pair: if pairStranger(named: hello.name) { consult() }
         case .ask:
             let request = lock.withLock { () -> StudioRequest? in
                 guard let peer else { return nil }
                 let request = StudioRequest(id: id, keyID: peer.keyID, name: hello.name.text)
                 stranger?.request = request
-                self.peer = ProducerPeer(keyID: peer.keyID, name: hello.name.text, address: peer.address)
+                self.peer = ProducerPeer(
+                    keyID: peer.keyID, name: hello.name.text, address: peer.address, transport: transport)
                 return request
             }
             if let request { server.events(.studioAsks(request)) }
@@ -301,7 +340,8 @@ extension ProducerConnection {
                     pairedAt: WallClock.now(), lastSeen: WallClock.now()))
             lock.withLock {
                 self.stranger = nil
-                self.peer = ProducerPeer(keyID: peer.keyID, name: saved.displayedName, address: peer.address)
+                self.peer = ProducerPeer(
+                    keyID: peer.keyID, name: saved.displayedName, address: peer.address, transport: transport)
             }
             return true
         } catch {

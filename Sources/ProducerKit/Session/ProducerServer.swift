@@ -10,6 +10,15 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     static let maximumSessions = 16
     static let version = GantryVersion.text
 
+    /// What becomes of a paired studio that wants to come in; `asked`: the second argument is called once, later.
+    enum Decision {
+        case admit
+        case busy
+        case asked(AdmissionQuestion)
+    }
+
+    typealias Decider = @Sendable (ProducerPeer, @escaping @Sendable (Bool) -> Void) -> Decision
+
     let port: UInt16
     let streams: [StreamDescription]
     let identity: Identity
@@ -17,6 +26,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     let name: DisplayName
     let transport: MediaTransport
     let events: @Sendable (ProducerEvent) -> Void
+    /// Asks the application about a studio that is paired.
+    let decide: Decider
     /// Differs after each start, so that a studio can tell a restart from a lost connection.
     let bootID = UInt64.random(in: 1 ... .max)
 
@@ -27,6 +38,10 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     let dataObservers: DataObservers<ProducerPeer>
     /// Held while studios are told of a pause or its end, so that each hears them in order.
     private let pauseOrder = Lock()
+    /// Held while the application is told what is wanted, so that the last it hears is how it is.
+    private let demandOrder = Lock()
+    /// What it was told last; guarded by `demandOrder`.
+    private var toldDemand = (video: false, audioSamples: 0)
     private let lock = Lock()
     private var admission = AdmissionControl()
     private var connections: [UInt64: ProducerConnection] = [:]
@@ -42,13 +57,15 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     init(
         configuration: ProducerConfiguration, identity: Identity, store: DeviceStore, name: DisplayName,
-        dataObservers: DataObservers<ProducerPeer>, events: @escaping @Sendable (ProducerEvent) -> Void
+        dataObservers: DataObservers<ProducerPeer>, decide: @escaping Decider,
+        events: @escaping @Sendable (ProducerEvent) -> Void
     ) throws(GantryError) {
         self.identity = identity
         self.store = store
         self.name = name
         self.dataObservers = dataObservers
         self.events = events
+        self.decide = decide
         transport = configuration.transport
         advert = configuration.isAdvertised ? ProducerAdvert(keyID: identity.keyID, events: events) : nil
         listener = try TCPListener(port: configuration.port)
@@ -132,11 +149,29 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     /// Whether the device that codes the pictures shall make a key frame.
     var takesKeyFrameRequest: Bool { video?.takesKeyFrameRequest ?? false }
 
+    /// Nothing goes out before a key frame comes from that device.
+    var wantsDeviceKeyFrame: Bool { video?.wantsDeviceKeyFrame ?? false }
+
+    var hasAudio: Bool { audio != nil }
+
     func isReceived(_ kind: MediaKind) -> Bool {
         switch kind {
         case .video: video?.isReceived ?? false
         case .audio: audio?.isReceived ?? false
         case .data: false
+        }
+    }
+
+    /// Samples of each channel in a packet of sound while somebody receives it, else 0.
+    var audioSamplesRequired: Int { audio.map { $0.isReceived ? $0.samplesPerPacket : 0 } ?? 0 }
+
+    /// After each change of who receives what.
+    private func tellDemand() {
+        demandOrder.withLock {
+            let now = (video: isReceived(.video), audioSamples: audioSamplesRequired)
+            guard now != toldDemand else { return }
+            toldDemand = now
+            events(.demandChanged(video: now.video, audioSamples: now.audioSamples))
         }
     }
 
@@ -286,6 +321,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     func subscribe(_ connection: ProducerConnection, to channels: [UInt16]) {
         if channels.contains(Channels.audio) { audio?.add(connection) } else { audio?.remove(connection) }
         if channels.contains(Channels.video) { video?.add(connection) } else { video?.remove(connection) }
+        tellDemand()
     }
 
     /// PAUSE and RESUME of a studio, for it alone. What nobody receives is not encoded.
@@ -298,6 +334,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         if channels & 1 << Channels.video != 0 {
             if receives { video?.add(connection) } else { video?.remove(connection) }
         }
+        tellDemand()
     }
 
     /// What a studio wishes for, by START or PREFER.
@@ -306,6 +343,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     func unsubscribe(_ connection: ProducerConnection) {
         audio?.remove(connection)
         video?.forget(connection)
+        tellDemand()
     }
 
     /// - Parameter connection: nil: for all.

@@ -28,8 +28,9 @@ final class Stage: Sendable {
         producer = try ProducerController(configuration: configuration)
         studio = try StudioController(
             configuration: StudioConfiguration(name: "Studio", stateDirectory: folder.file("studio")))
-        listening = Task.detached { [producer, events] in
-            for await event in producer.events { events.change { $0.append(event) } }
+        let stream = producer.events
+        listening = Task.detached { [events] in
+            for await event in stream { events.change { $0.append(event) } }
         }
         try producer.start()
     }

@@ -11,7 +11,7 @@ package final class ScreenSource: MediaSource, @unchecked Sendable {  // `state`
 
     private let grab: ScreenGrab
     private let frameRate: FrameRate
-    private let input = BGRAInput()
+    private let input = FrameInput()
     /// Of the wanted size; nil when the screen's own is sent.
     private let scaled: ReusePool<Picture>?
     private let state = Condition()
@@ -80,7 +80,8 @@ package final class ScreenSource: MediaSource, @unchecked Sendable {  // `state`
         try grab.read { (bytes) throws(GantryError) in
             guard
                 let plain = try input.picture(
-                    from: bytes, width: grab.width, height: grab.height, stride: grab.width * 4)
+                    from: RawFrame(
+                        .bgra, width: grab.width, height: grab.height, .init(bytes, stride: grab.width * 4)))
             else { return }
             (plain.captureTime, plain.presentationTime) = (time, time)
             result = plain
