@@ -106,15 +106,19 @@ public struct StudioStatistics: Sendable, Equatable {
         sum.framesDecoded = framesDecoded + past.framesDecoded
         sum.framesLost = framesLost + past.framesLost
         sum.framesDropped = framesDropped + past.framesDropped
-        // Of a peer: the sum may be anything.
-        sum.producerFramesSent = producerFramesSent.addingReportingOverflow(past.producerFramesSent).partialValue
-        sum.producerFramesDropped =
-            producerFramesDropped.addingReportingOverflow(past.producerFramesDropped).partialValue
+        sum.producerFramesSent = Self.sum(producerFramesSent, past.producerFramesSent)
+        sum.producerFramesDropped = Self.sum(producerFramesDropped, past.producerFramesDropped)
         sum.videoBytes = videoBytes + past.videoBytes
         sum.audioPacketsReceived = audioPacketsReceived + past.audioPacketsReceived
         sum.audioPacketsLost = audioPacketsLost + past.audioPacketsLost
         sum.audioBytes = audioBytes + past.audioBytes
         sum.udp = udp + past.udp
         return sum
+    }
+
+    /// Of what a peer has counted: it may be anything.
+    private static func sum(_ a: Int, _ b: Int) -> Int {
+        let (sum, isTooMuch) = a.addingReportingOverflow(b)
+        return isTooMuch ? .max : sum
     }
 }

@@ -127,6 +127,42 @@ extension EndToEnd {
             try peer.send(HostileMessages.audioFormat())
         }
 
+        /// Counts begin with the session, over its connections, whatever the producer has counted before.
+        @Test func whatTheProducerLeftOutIsCountedFromTheBeginning() async throws {
+            let trap = try await Trap()
+            var configuration = StudioSessionConfiguration()
+            configuration.reconnection = .always
+            let told = Watched(0)
+            func tells(_ counts: [(sent: UInt64, dropped: UInt64)]) -> @Sendable (HostilePeer) throws -> Void {
+                { peer in
+                    try peer.handshake()
+                    try Self.begin(peer)
+                    for (sent, dropped) in counts {
+                        try peer.send(.stats(Stats(framesSent: sent, framesDropped: dropped)))
+                    }
+                    // The studio goes behind all that was sent before.
+                    try peer.send(.bye(Bye(reason: .normal)))
+                    #expect(peer.isClosed(within: 10_000))
+                    told.change { $0 += 1 }
+                }
+            }
+            let run = try await trap.session(
+                configuration, attacks: [tells([(1000, 500), (1010, 502)]), tells([(7, 3), (9, 4), (9, 4)])])
+            #expect(told.value == 2)
+            let session = run.session
+            #expect(try await onThread { waitUntil { session.statistics.producerFramesDropped == 3 } })
+            #expect(session.statistics.producerFramesSent == 12)
+            session.close()
+            _ = try await run.end()
+
+            let wild = try await trap.session(
+                configuration, attacks: [tells([(0, 0), (.max, .max)]), tells([(.max, 0), (0, .max)])])
+            let counted = wild.session
+            #expect(try await onThread { waitUntil { counted.statistics.producerFramesDropped == .max } })
+            counted.close()
+            _ = try await wild.end()
+        }
+
         /// Stamps from the ends of time, in two connections: the third is asked for what is left of the length.
         @Test func aLengthOutlivesEveryStamp() async throws {
             let trap = try await Trap()
