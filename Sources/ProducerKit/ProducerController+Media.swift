@@ -32,8 +32,10 @@ extension ProducerController {
     /// At most two pictures are held at one time, one that waits and one that is being encoded; on return of `stop()` none.
     /// One small object is allocated for each.
     ///
-    /// - Parameter release: called exactly once, whatever becomes of the picture, also when this returns false or throws; on
-    ///   any thread, never under a lock. It may call every method of the controller, but holds up the encoder while it runs.
+    /// - Parameters:
+    ///   - frame: the picture.
+    ///   - release: called exactly once, whatever becomes of the picture, also when this returns false or throws; on any
+    ///     thread, never under a lock. It may call every method of the controller, but holds up the encoder while it runs.
     /// - Returns: as `enqueueVideo(_:)`.
     /// - Throws: as `enqueueVideo(_:)`.
     @discardableResult
@@ -137,6 +139,7 @@ extension ProducerController {
     ///
     /// - Parameters:
     ///   - data: samples, interleaved, as `format` says; by default 32-bit integers, stereo, 48 kHz.
+    ///   - format: what the bytes are.
     ///   - captureTime: of the first sample, on `CLOCK_MONOTONIC`, in microseconds; nil: the last one is captured just now.
     /// - Returns: false when it was let go: not running, no sound offered, paused, or too much waits.
     /// - Throws: `invalidArgument`, with what was expected, for other rates and channels, a count that is no whole number of

@@ -9,6 +9,7 @@ extension ProducerController {
     /// then on, and does so by itself. Works whether the producer runs or not. Cancelling the task cancels the pairing.
     ///
     /// - Parameters:
+    ///   - text: of the code.
     ///   - asksForConfirmation: waits for `confirmPairing` before anything is stored.
     ///   - report: called on a thread of the pairing, must be quick.
     /// - Returns: the studio.
@@ -32,7 +33,11 @@ extension ProducerController {
 
     /// As `pairStudio(withQRCodeData:asksForConfirmation:report:)`, for callers that are not asynchronous. Returns at once.
     ///
-    /// - Parameter completion: called once, on a thread of the pairing, which it may block; the errors are the same.
+    /// - Parameters:
+    ///   - text: of the code.
+    ///   - asksForConfirmation: as there.
+    ///   - report: as there.
+    ///   - completion: called once, on a thread of the pairing, which it may block; the errors are the same.
     public func pairStudio(
         withQRCodeData text: String, asksForConfirmation: Bool = false,
         report: @escaping @Sendable (ProducerPairingEvent) -> Void = { _ in },

@@ -11,7 +11,9 @@ public protocol ProducerControllerDelegate: AnyObject, Sendable {
     /// are let in meanwhile. After 30 seconds, or when more than 16 answers are outstanding, the studio is turned away. It is told
     /// that the producer has declined. The task is cancelled when the studio has gone.
     ///
-    /// - Parameter studio: its key is proved, its name is that of the paired device.
+    /// - Parameters:
+    ///   - controller: the one that was connected to.
+    ///   - studio: its key is proved, its name is that of the paired device.
     func producerController(
         _ controller: ProducerController, shouldAcceptIncomingConnection studio: ProducerPeer
     ) async -> Bool

@@ -68,6 +68,7 @@ public struct CapturedFrame {
     /// A picture whose planes lie anywhere. Whether they fit is looked at by `enqueueVideo`.
     ///
     /// - Parameters:
+    ///   - format: how the bytes are pixels.
     ///   - width: pixels.
     ///   - height: pixels.
     ///   - first: all of BGRA, RGBA, YUYV and UYVY; Y of the others.
@@ -85,6 +86,7 @@ public struct CapturedFrame {
     /// A picture whose planes lie one behind the other, as V4L2 and most libraries give it.
     ///
     /// - Parameters:
+    ///   - format: how the bytes are pixels.
     ///   - width: pixels.
     ///   - height: pixels.
     ///   - bytes: all planes. Those of chroma begin `height` rows behind the first; of I420 their rows are half as long.
