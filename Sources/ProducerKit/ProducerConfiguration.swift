@@ -65,9 +65,13 @@ public struct ProducerConfiguration: Sendable {
 
     /// What the pictures come from; studios show it.
     public enum SourceType: Sendable {
+        /// A camera.
         case camera
+        /// A screen or a window.
         case screen
+        /// A file or a stream.
         case file
+        /// Whatever the application makes.
         case custom
 
         var wireValue: StreamDescription.Source {

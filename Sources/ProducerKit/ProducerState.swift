@@ -2,6 +2,7 @@ public import GantryCore
 
 /// Whether a producer runs, and who receives.
 public enum ProducerState: Sendable, Equatable {
+    /// Before `start()`, and after `stop()`.
     case notRunning
     /// Running; nobody receives.
     case notConnected

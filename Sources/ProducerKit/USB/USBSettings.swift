@@ -14,6 +14,7 @@ extension ProducerConfiguration {
         /// What becomes of a studio on the cable that is not paired.
         public var strangers: Strangers
 
+        /// What is left out is as the properties say.
         public init(
             mountPoint: String? = nil, makesGadget: Bool = false, controller: String? = nil,
             identifiers: String = "1209:0001", strangers: Strangers = .refuse

@@ -4,6 +4,7 @@ public enum USBState: Sendable, Equatable {
     case unbound
     /// No cable, or no host that has chosen us.
     case waiting
+    /// A host has configured the gadget.
     case attached
     /// The host sleeps.
     case suspended
