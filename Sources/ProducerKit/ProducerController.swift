@@ -31,7 +31,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     private var phase = Phase.stopped
     /// From the middle of `start` on, until `stop` begins.
     private var server: ProducerServer?
-    private var toldState = ProducerState.notRunning
+    /// What the delegate was told last; nil: nothing.
+    private var toldState: ProducerState?
     private var lastStatistics = ProducerStatistics()
     private let dataObservers = DataObservers<ProducerPeer>()
     /// The attempt that runs.
@@ -74,6 +75,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         get { delegateBox.delegate }
         set {
             delegateBox.delegate = newValue
+            lock.withLock { toldState = nil }
             if newValue != nil, isRunning { delegateQueue.post(nil) }
         }
     }
@@ -163,15 +165,16 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         }
         ended?.stop()
         let final = ended?.statistics
+        // Before the next run can open it; what comes after it is told all the same.
+        delegateQueue.close()
         lock.withLock {
             if let final { lastStatistics = final }
             phase = .stopped
         }
         ended?.events(.stopped)
-        delegateQueue.close()
     }
 
-    /// From `start()` to `stop()`.
+    /// From `start()` on, until `stop()` begins.
     public var isRunning: Bool { running != nil }
 
     /// For coded pictures; nil: whatever there is.

@@ -93,7 +93,8 @@ struct USBToolTests {
     // MARK: Paths
 
     /// One recording over the cable, then the network, then the cable.
-    @Test(.timeLimit(.minutes(5))) func oneRecordingOverBothPaths() async throws {
+    @Test("C4: one recording, over network and cable", .timeLimit(.minutes(5)))
+    func oneRecordingOverBothPaths() async throws {
         let stage = try CableStage()
         let producer = try await stage.produce()
         try await stage.pair()

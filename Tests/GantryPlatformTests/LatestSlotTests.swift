@@ -1,5 +1,6 @@
 import GantryCore
 import GantryPlatform
+import GantryTestSupport
 import Testing
 
 @Suite struct LatestSlotTests {
@@ -85,5 +86,27 @@ import Testing
         #expect(second != nil)
         slot.close()
         #expect(second == nil)
+    }
+
+    /// What happens at the end of a value may come back to the slot.
+    @Test func letsGoOutsideItsLock() {
+        final class Frame: Sendable {
+            let slot: LatestSlot<Frame>
+            let seen: Watched<[Int]>
+            init(_ slot: LatestSlot<Frame>, _ seen: Watched<[Int]>) { (self.slot, self.seen) = (slot, seen) }
+            deinit {
+                let (slot, seen) = (slot, seen)
+                seen.change { $0.append(slot.droppedCount) }
+            }
+        }
+        let slot = LatestSlot<Frame>()
+        let seen = Watched<[Int]>([])
+        slot.put(Frame(slot, seen))
+        slot.put(Frame(slot, seen))
+        #expect(seen.value == [1])
+        slot.close()
+        #expect(seen.value == [1, 1])
+        slot.put(Frame(slot, seen))
+        #expect(seen.value == [1, 1, 1])
     }
 }

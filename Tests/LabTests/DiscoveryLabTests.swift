@@ -46,7 +46,7 @@ extension LabTests {
             }
         }
 
-        @Test func anotherBrowserSeesWhatWePublish() async throws {
+        @Test("C5: another browser sees _camo._tcp") func anotherBrowserSeesWhatWePublish() async throws {
             try await Lab.with(hosts: 2, mdns: [1, 2]) { lab in
                 let probe = try Probe.advertise(lab, 1, "Camera 1", port: 4711, text: ["id=abc", "v=2"])
                 try await probe.named()

@@ -5,7 +5,7 @@ import Testing
 extension LabTests {
     /// The real tools on networks in good order.
     @Suite struct PairingLabTests {
-        @Test func pairingByTheNetworkAlone() async throws {
+        @Test("C5, C6: pairing by _camopairing._tcp alone") func pairingByTheNetworkAlone() async throws {
             try await Lab.with(hosts: 2, mdns: [1, 2]) { lab in
                 let (camera, desk) = (LabTool.producer(lab, 1), LabTool.studio(lab, 2))
                 let paired = try await pair(camera, desk, .mdns)

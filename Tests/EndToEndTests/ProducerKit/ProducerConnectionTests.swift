@@ -132,6 +132,16 @@ extension EndToEnd {
             #expect(
                 states == [.notConnected, .active(peers), .paused(peers), .active(peers), .notConnected, .notRunning])
             #expect(delegate.threads.value == ["delegate"])
+            // Another one is told how it is, not what was.
+            let next = DelegateLog()
+            producer.delegate = next
+            #expect(next.states.value.isEmpty)
+            try producer.start()
+            #expect(try await next.states.wait { $0.last == .notConnected })
+            let third = DelegateLog()
+            producer.delegate = third
+            #expect(try await third.states.wait { $0 == [.notConnected] })
+            try await stage.stop()
             // Each reader has had them all: connected, paused, resumed, disconnected, stopped, two of the demand.
             for count in readers { #expect(try await count.wait { $0 >= 7 }) }
             for task in tasks { task.cancel() }

@@ -298,7 +298,7 @@ extension EndToEnd {
                 try await onThread {
                     waitUntil {
                         _ = (try? LabeledData(label: "stop", bytes: [1])).map { run.session.sendData($0) }
-                        return !producer.isRunning
+                        return stage.stops == 1
                     }
                 })
             try await run.end()
@@ -307,7 +307,7 @@ extension EndToEnd {
             #expect(try await stage.waitForReceivers(2))
             let picture = Self.pixels()
             try producer.enqueueVideo(picture.frame) { [weak producer] in producer?.stop() }
-            #expect(try await onThread { waitUntil { !producer.isRunning } })
+            #expect(try await onThread { waitUntil { stage.stops == 2 } })
             try await again.end()
         }
 
@@ -332,6 +332,15 @@ extension EndToEnd {
             #expect(try await ended.wait { $0 })
             #expect(freed == nil)
             #expect(!ProcessView(getpid()).listeningPorts.contains(port))
+        }
+    }
+}
+
+extension Stage {
+    /// How often the producer has been stopped, all of it.
+    fileprivate var stops: Int {
+        events.value.count {
+            if case .stopped = $0 { true } else { false }
         }
     }
 }
