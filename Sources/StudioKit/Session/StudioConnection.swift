@@ -10,6 +10,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     // `machine`, `clock`, counters, receivers, channels, wishes, `end` and `isRemoved` are guarded by `lock`; the rest:
     // I/O thread only.
     private static let keyFrameInterval = MediaDuration.seconds(2)
+    /// Bytes of half a second of FEEDBACK, as TLS has them.
+    private static let feedbackUnderWay = 2000
 
     private unowned let session: StudioSession
     private let dialer: SessionDialer
@@ -247,7 +249,9 @@ extension StudioConnection {
         let (offset, video, audio) = lock.withLock { (clock.offset(at: now), self.video, self.audio) }
         return media.report(offset: offset, now: now) { isVideo in
             (isVideo ? video?.droppedCount : audio?.droppedCount) ?? 0
-        } send: { feedback in
+        } send: { feedback, isTold in
+            // While the connection stands still: what comes all at once later is more than a second may bring.
+            if isTold, carrier.videoBacklog.unconfirmed > Self.feedbackUnderWay { return }
             carrier.send(feedback)
         }
     }
