@@ -65,6 +65,8 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
         counts.refused = figures.refused
         for stream in streams {
             counts.units += stream.units
+            counts.expected += stream.expected
+            counts.lost += max(0, stream.expected - stream.received)
             counts.repaired += stream.repaired
             counts.requested += stream.requested
         }

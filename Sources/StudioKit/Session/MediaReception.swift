@@ -74,7 +74,8 @@ final class MediaReception: @unchecked Sendable {  // The I/O thread; `intake`, 
     /// With rate control on both ends: from now on.
     func startFeedback(_ channels: [UInt16]) { meters.start(channels) }
 
-    /// Calls `send` with what there is to tell, when it is time, and whether it was told by UDP, where media comes that way. When to be called again; nil: never.
+    /// Calls `send` with what there is to tell, when it is time, and whether it was told by UDP, where media comes that way. When to
+    /// be called again; nil: never.
     ///
     /// - Parameter dropped: pictures, or packets of sound, that were thrown away here.
     func report(

@@ -23,6 +23,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var videoCounter = StreamCounter()
     private var audioCounter = StreamCounter()
     private var producerStats = Stats()
+    private var qualityStep: Int?
     private var video: VideoReceiver?
     private var audio: AudioReceiver?
     private var end: SessionEnd?
@@ -312,6 +313,7 @@ extension StudioConnection {
             case .pause(let what): pauseChanged(to: true, what)
             case .resume(let what): pauseChanged(to: false, what)
             case .rate(let rate):
+                lock.withLock { qualityStep = Int(rate.step) }
                 session.report(
                     .rate(
                         VideoRate(bitrate: Int(rate.bitrate), frameRate: rate.frameRate, step: Int(rate.step))))
@@ -509,6 +511,8 @@ extension StudioConnection {
             result.clockOffset = Int(clamping: clock.offset(at: MonotonicClock.now())?.microseconds ?? 0)
             result.clockDrift = clock.driftPartsPerMillion
             result.producerEncodeTime = .init(producerStats, .encode)
+            result.qualityStep = qualityStep
+            result.producerCaptureTime = .init(producerStats, .capture)
             result.producerReadyTime = .init(producerStats, .ready)
             result.producerQueueTime = .init(producerStats, .queue)
         }
