@@ -18,6 +18,12 @@ public struct ProducerStatistics: Sendable, Equatable {
     public var encodeMicrosecondsP95 = 0
     /// Of studios, whatever they are for.
     public var connections = 0
+    /// Step of the ladder of qualities, of the studio whose link takes least: 0 is full quality.
+    public var qualityStep = 0
+    /// The part of datagrams that is lost on the way to a studio, 0…1; the largest of all studios. Nil while no media goes over UDP.
+    public var udpLoss: Double?
+    /// From capture until the encoder takes the picture, over the last second.
+    public var captureTime = StageTime()
     /// From capture to encoded, over the last second, for the studio whose link is slowest.
     public var readyTime = StageTime()
     /// From encoded until the link has taken the last byte, over the last second, for the studio whose link is slowest.

@@ -42,6 +42,8 @@ public struct StudioStatistics: Sendable, Equatable {
     public var clockDrift = 0.0
     /// What the producer says of its stages; p99 and maximum are not told. The count is 0 until it has said so.
     public var producerEncodeTime = Percentiles()
+    /// From capture until the encoder takes the picture.
+    public var producerCaptureTime = Percentiles()
     /// From capture to encoded.
     public var producerReadyTime = Percentiles()
     /// From encoded until the link has taken it.
@@ -50,6 +52,8 @@ public struct StudioStatistics: Sendable, Equatable {
     public var jitter = 0
     /// Smallest of the last 16.
     public var roundTrip = 0
+    /// Step of the ladder of qualities that the producer has told last: 0 is full quality. Nil: it has told none.
+    public var qualityStep: Int?
     /// Media that came over UDP; all 0 where it came over TCP.
     public var udp = UDPCounts()
 
@@ -57,6 +61,9 @@ public struct StudioStatistics: Sendable, Equatable {
     public struct UDPCounts: Sendable, Equatable {
         /// Pictures and packets of sound.
         public var units = 0
+        /// Datagrams that should have come, and those of them that did not by themselves.
+        public var expected = 0
+        public var lost = 0
         /// Datagrams that parity gave back.
         public var repaired = 0
         /// Datagrams that were asked for again.
@@ -70,6 +77,8 @@ public struct StudioStatistics: Sendable, Equatable {
         static func + (a: Self, b: Self) -> Self {
             var sum = a
             sum.units += b.units
+            sum.expected += b.expected
+            sum.lost += b.lost
             sum.repaired += b.repaired
             sum.requested += b.requested
             sum.refused += b.refused

@@ -42,7 +42,14 @@ final class ProducerFigures: @unchecked Sendable {  // `former` belongs to the t
                 Metric(
                     "audioPacketsPerSecond", rate(\.audioPacketsSent), name: "audio_packets_per_second",
                     help: "Packets of sound sent in a second."),
+                Metric(
+                    "qualityStep", Double(statistics.qualityStep), name: "quality_step",
+                    help: "Step of the ladder of qualities, of the slowest link; 0 is full quality."),
+                Metric(
+                    "udpLossPercent", statistics.udpLoss.map { $0 * 100 }, name: "udp_loss_ratio",
+                    help: "Datagrams that are lost, on the worst link.", scale: 0.01),
             ] + counters(statistics)
+                + Self.metrics("capture", statistics.captureTime)
                 + StageMetrics.metrics(
                     "encode",
                     statistics.framesSent > 0
@@ -85,6 +92,6 @@ final class ProducerFigures: @unchecked Sendable {  // `former` belongs to the t
             + "\(number("encodeMillisecondsP95")) ready \(number("readyMillisecondsP50"))/"
             + "\(number("readyMillisecondsP95")) queue \(number("queueMillisecondsP50"))/"
             + "\(number("queueMillisecondsP95"))  left out: encoder \(number("framesReplaced", 0)) link "
-            + "\(number("framesSkipped", 0))\n"
+            + "\(number("framesSkipped", 0))  step \(number("qualityStep", 0)) udp loss \(number("udpLossPercent")) %\n"
     }
 }

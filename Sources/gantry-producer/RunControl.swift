@@ -116,6 +116,8 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             "framesDropped": .integer(Int64(statistics.framesSkipped + statistics.framesReplaced)),
             "audioPacketsSent": .integer(Int64(statistics.audioPacketsSent)),
             "videoBytes": .integer(Int64(statistics.videoBytes)), "bitrate": .integer(Int64(bitrate)),
+            "qualityStep": .integer(Int64(statistics.qualityStep)),
+            "udpLossPercent": statistics.udpLoss.map { .number($0 * 100) } ?? .null,
             "discoveryName": .optional(discoveryName),
             "asks": controller.studioRequest.map { ["name": .string($0.name), "key": .string($0.keyID.description)] }
                 ?? .null,

@@ -38,7 +38,7 @@ final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thr
                 Metric(
                     "audioPacketsPerSecond", rate(\.audioPacketsReceived), name: "audio_packets_per_second",
                     help: "Packets of sound received in a second."),
-            ] + counters(statistics) + stages(statistics) + clocks(statistics))
+            ] + counters(statistics) + link(statistics, before) + stages(statistics) + clocks(statistics))
     }
 
     private func counters(_ statistics: StudioStatistics) -> [Metric] {
@@ -66,9 +66,23 @@ final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thr
         ]
     }
 
+    private func link(_ statistics: StudioStatistics, _ before: StudioStatistics) -> [Metric] {
+        let expected = statistics.udp.expected - before.udp.expected
+        let lost = max(0, statistics.udp.lost - before.udp.lost)
+        return [
+            Metric(
+                "qualityStep", statistics.qualityStep.map(Double.init), name: "quality_step",
+                help: "Step of the ladder of qualities; 0 is full quality."),
+            Metric(
+                "udpLossPercent", expected > 0 ? min(100, 100 * Double(lost) / Double(expected)) : nil,
+                name: "udp_loss_ratio", help: "Datagrams that did not come by themselves.", scale: 0.01),
+        ]
+    }
+
     private func stages(_ statistics: StudioStatistics) -> [Metric] {
         let times = outputs.stages.lastSecond
-        return Self.told("encode", statistics.producerEncodeTime) + Self.told("ready", statistics.producerReadyTime)
+        return Self.told("capture", statistics.producerCaptureTime) + Self.told("encode", statistics.producerEncodeTime)
+            + Self.told("ready", statistics.producerReadyTime)
             + Self.told("queue", statistics.producerQueueTime) + Self.network(statistics, times.transit)
             + Self.metrics("transit", times.transit) + Self.metrics("decode", times.decode)
             + Self.metrics("output", times.output) + Self.metrics("total", times.total)
@@ -128,7 +142,8 @@ final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thr
             "\(number("seconds")) s  \(number("fps")) fps  \(number("videoMegabitsPerSecond", 2)) Mbit/s  ms p50/p95/p99: "
             + ["ready", "queue", "network", "decode", "output", "total"].map(stage).joined(separator: "  ")
             + "  skipped \(number("framesSkippedByProducer", 0)) lost \(number("framesLost", 0)) "
-            + "dropped \(number("framesDropped", 0))  jitter \(number("jitterMilliseconds")) ms  clock "
+            + "dropped \(number("framesDropped", 0))  step \(number("qualityStep", 0)) udp loss "
+            + "\(number("udpLossPercent")) %  jitter \(number("jitterMilliseconds")) ms  clock "
             + "\(number("clockOffsetMilliseconds", 3)) ms \(number("clockDriftPartsPerMillion")) ppm\n"
     }
 }

@@ -156,6 +156,7 @@ package final class StreamReceiver {
             timing.answered(after: now - slot.firstAskedAt)
         }
         arrived = max(arrived, sequence)
+        statistics.expected = Int(arrived)
         return true
     }
 

@@ -2,6 +2,8 @@
 package struct StreamStatistics: Hashable, Sendable {
     /// Packets that came without being asked for again.
     package var received = 0
+    /// Packets that should have come by themselves until now.
+    package var expected = 0
     package var duplicates = 0
     /// Came when nobody needed them any more.
     package var late = 0

@@ -7,7 +7,7 @@ import Glibc
 ///
 /// One thread, "studio-udp", from `start` to `stop`; the sinks are called on it.
 package final class DatagramReceiver: @unchecked Sendable {
-    // `isStopping`, `figures`, `counts` and `feedback` are guarded by `lock`; the rest: its thread.
+    // `isStopping`, `figures`, `counts`, `isInUse` and `feedback` are guarded by `lock`; the rest: its thread.
     package struct Stream {
         let channel: UInt16
         let isVideo: Bool
@@ -33,6 +33,7 @@ package final class DatagramReceiver: @unchecked Sendable {
     private var isStopping = false
     private var figures = DatagramFigures()
     private var counts: [StreamStatistics]
+    private var isInUse = false
     /// The newest of each channel, to be told.
     private var feedback: [Feedback] = []
     private var thread: NamedThread?
@@ -86,16 +87,19 @@ package final class DatagramReceiver: @unchecked Sendable {
     /// Something that a sink waits for has changed: it is asked again.
     package func wakeUp() { wake.signal() }
 
-    /// Tells the producer beside the connection, too, while media comes this way: it must not wait for what TCP has lost. Any thread.
-    package func tell(_ news: Feedback) {
-        lock.withLock {
+    /// Tells the producer beside the connection, too, while media comes this way: it must not wait for what TCP has lost. False: none
+    /// comes. Any thread.
+    package func tell(_ news: Feedback) -> Bool {
+        let isTaken = lock.withLock {
             if let index = feedback.firstIndex(where: { $0.channel == news.channel }) {
                 feedback[index] = news
             } else if feedback.count < streams.count {
                 feedback.append(news)
             }
+            return isInUse
         }
         wake.signal()
+        return isTaken
     }
 
     /// When the producer was heard last.
@@ -135,6 +139,7 @@ extension DatagramReceiver {
             guard let count, count == DatagramBatch.capacity else { break }
         }
         lock.withLock {
+            isInUse = mediaAt.map { now - $0 < Self.patience } ?? false
             for index in streams.indices { counts[index] = streams[index].receiver.statistics }
         }
     }

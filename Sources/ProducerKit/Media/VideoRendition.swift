@@ -211,7 +211,9 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
         gate.encoded(bytes: packet.count)
         var isTaken = false
         guard pauseGate.pass(packet.header.captureTime, { isTaken = deliver(packet, to: receivers) }) else { return }
-        counters.encoded(bytes: packet.count, in: packet.arrivalTime - start, isTaken: isTaken)
+        counters.encoded(
+            bytes: packet.count, in: packet.arrivalTime - start, waited: start - packet.header.captureTime,
+            at: packet.arrivalTime, isTaken: isTaken)
     }
 
     /// The pictures before a pause may not have reached everybody: nothing may refer to them.

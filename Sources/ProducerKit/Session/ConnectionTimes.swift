@@ -28,6 +28,12 @@ extension ProducerStatistics.StageTime {
 
 extension Stats.StageTime {
     /// Nil without measurements.
+    init?(_ stage: Stats.Stage, _ times: ProducerStatistics.StageTime) {
+        guard times.count > 0 else { return nil }
+        self.init(stage: stage, p50: UInt32(clamping: times.p50), p95: UInt32(clamping: times.p95))
+    }
+
+    /// Nil without measurements.
     init?(_ stage: Stats.Stage, _ times: PercentileWindow.Percentiles) {
         guard times.count > 0 else { return nil }
         self.init(stage: stage, p50: UInt32(clamping: times.p50), p95: UInt32(clamping: times.p95))

@@ -230,6 +230,9 @@ final class DatagramRoute: @unchecked Sendable {
     /// Before a goodbye: lets go out what waits. Not on the sender's thread.
     func drain() { lock.withLock { isOpen ? sender : nil }?.drain(until: MonotonicClock.now() + .milliseconds(300)) }
 
+    /// The part of datagrams that is lost; nil: media goes over TLS.
+    var loss: Double? { lock.withLock { isOpen && isWanted ? sender : nil }?.statistics.loss }
+
     /// When the studio was heard last by UDP; nil: not since the last attempt.
     var heardAt: MediaTimestamp? { lock.withLock { sender }?.statistics.heardAt }
 

@@ -5,7 +5,7 @@ import GantryTransport
 /// The way of media to one studio: over its connection or over UDP beside it, and how much of it the link takes.
 ///
 /// The time comes on the connection's I/O thread, FEEDBACK there or on "producer-udp", packets on the encoding threads.
-final class MediaDelivery: @unchecked Sendable {  // `adaptation`, `route` and `hasSound` are guarded by `lock`.
+final class MediaDelivery: @unchecked Sendable {  // All state is guarded by `lock`.
     private let carrier: SecureCarrier
     private let lock = Lock()
     /// Where both ends and the link can, from START on.
@@ -13,6 +13,7 @@ final class MediaDelivery: @unchecked Sendable {  // `adaptation`, `route` and `
     /// From the first picture on, where the studio gives FEEDBACK.
     private var adaptation: LinkAdaptation?
     private var hasSound = false
+    private var step = 0
     private let times = ConnectionTimes()
 
     init(carrier: SecureCarrier) { self.carrier = carrier }
@@ -27,6 +28,9 @@ final class MediaDelivery: @unchecked Sendable {  // `adaptation`, `route` and `
     ) -> (ready: PercentileWindow.Percentiles, queue: PercentileWindow.Percentiles) {
         (times.lastSecond(now: now), carrier.queueTimes(now: now))
     }
+
+    /// The step of the ladder that its pictures are on, and the part of datagrams that is lost; nil while media goes over TLS.
+    var quality: (step: Int, loss: Double?) { (lock.withLock { step }, openRoute?.loss) }
 
     /// When the studio was heard last by UDP.
     var datagramHeardAt: MediaTimestamp? { openRoute?.heardAt }
@@ -109,6 +113,8 @@ final class MediaDelivery: @unchecked Sendable {  // `adaptation`, `route` and `
             }
         }
     }
+
+    func rateChanged(_ rate: Rate) { lock.withLock { step = Int(rate.step) } }
 
     func videoHeldUp() { lock.withLock { adaptation?.heldUp() } }
 

@@ -111,6 +111,9 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
     /// Who receives; nil before START and after the end.
     var activePeer: ProducerPeer? { lock.withLock { isActive ? peer : nil } }
 
+    /// Any thread: as in `ProducerStatistics`.
+    var quality: (step: Int, loss: Double?) { media.quality }
+
     /// Any thread: what its pictures took in the last second.
     func stageTimes(
         now: MediaTimestamp
@@ -489,6 +492,7 @@ extension ProducerConnection {
 
     func rateChanged(_ rate: Rate) {
         guard lock.withLock({ machine?.features.contains(.rateControl) }) == true else { return }
+        media.rateChanged(rate)
         perform(lock.withLock { machine?.messageOffered(.rate(rate)) })
     }
 

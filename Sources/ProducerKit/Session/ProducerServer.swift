@@ -223,7 +223,11 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         result.audioPacketsSent = audio?.packetsSent ?? 0
         result.connections = activePeers.count
         let now = MonotonicClock.now()
-        let times = lock.withLock { Array(connections.values) }.map { $0.stageTimes(now: now) }
+        let open = lock.withLock { Array(connections.values) }
+        let qualities = open.filter { $0.activePeer != nil }.map(\.quality)
+        result.qualityStep = qualities.map(\.step).max() ?? 0
+        result.udpLoss = qualities.compactMap(\.loss).max()
+        let times = open.map { $0.stageTimes(now: now) }
         if let slowest = times.max(by: { $0.queue.p95 < $1.queue.p95 }) {
             result.readyTime = .init(slowest.ready)
             result.queueTime = .init(slowest.queue)
@@ -314,7 +318,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
                 .init(
                     stage: .encode, p50: UInt32(clamping: now.encodeMicrosecondsP50),
                     p95: UInt32(clamping: now.encodeMicrosecondsP95))
-            ])
+            ] + [Stats.StageTime(.capture, now.captureTime)].compactMap(\.self))
     }
 
     /// Whether a studio can decode every stream; one that lists nothing is trusted to.

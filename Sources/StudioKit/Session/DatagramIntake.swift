@@ -48,8 +48,8 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
     /// Datagrams have come, if only the producer's probes.
     var isOpen: Bool { (lock.withLock { receiver }?.statistics.0.accepted ?? 0) > 0 }
 
-    /// Tells the producer by UDP, where media comes that way.
-    func tell(_ feedback: Feedback) { lock.withLock { receiver }?.tell(feedback) }
+    /// Tells the producer by UDP, where media comes that way. False: it does not.
+    func tell(_ feedback: Feedback) -> Bool { lock.withLock { receiver }?.tell(feedback) ?? false }
 
     /// When the producer was heard last by UDP.
     var heardAt: MediaTimestamp? { lock.withLock { receiver }?.lastHeard }
@@ -65,6 +65,8 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
         counts.refused = figures.refused
         for stream in streams {
             counts.units += stream.units
+            counts.expected += stream.expected
+            counts.lost += max(0, stream.expected - stream.received)
             counts.repaired += stream.repaired
             counts.requested += stream.requested
         }

@@ -74,18 +74,17 @@ final class MediaReception: @unchecked Sendable {  // The I/O thread; `intake`, 
     /// With rate control on both ends: from now on.
     func startFeedback(_ channels: [UInt16]) { meters.start(channels) }
 
-    /// Calls `send` with what there is to tell, when it is time, and tells it by UDP as well where media comes that way. When to be called again; nil: never.
+    /// Calls `send` with what there is to tell, when it is time, and whether it was told by UDP, where media comes that way. When to
+    /// be called again; nil: never.
     ///
     /// - Parameter dropped: pictures, or packets of sound, that were thrown away here.
     func report(
-        offset: MediaDuration?, now: MediaTimestamp, dropped: (_ isVideo: Bool) -> Int, send: (Feedback) -> Void
+        offset: MediaDuration?, now: MediaTimestamp, dropped: (_ isVideo: Bool) -> Int,
+        send: (_ feedback: Feedback, _ isTold: Bool) -> Void
     ) -> MediaTimestamp? {
         meters.report(
             offset: offset, now: now, dropped: { dropped(codec(of: $0)?.isVideo == true) },
-            send: { feedback in
-                intake.tell(feedback)
-                send(feedback)
-            })
+            send: { send($0, intake.tell($0)) })
     }
 
     // MARK: Any thread

@@ -10,6 +10,8 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     // `machine`, `clock`, counters, receivers, channels, wishes, `end` and `isRemoved` are guarded by `lock`; the rest:
     // I/O thread only.
     private static let keyFrameInterval = MediaDuration.seconds(2)
+    /// Bytes of half a second of FEEDBACK, as TLS has them.
+    private static let feedbackUnderWay = 2000
 
     private unowned let session: StudioSession
     private let dialer: SessionDialer
@@ -23,6 +25,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var producerStats = Stats()
     /// What the producer said first: it counts from its own start.
     private var firstStats: Stats?
+    private var qualityStep: Int?
     private var video: VideoReceiver?
     private var audio: AudioReceiver?
     private var end: SessionEnd?
@@ -252,7 +255,9 @@ extension StudioConnection {
         let (offset, video, audio) = lock.withLock { (clock.offset(at: now), self.video, self.audio) }
         return media.report(offset: offset, now: now) { isVideo in
             (isVideo ? video?.droppedCount : audio?.droppedCount) ?? 0
-        } send: { feedback in
+        } send: { feedback, isTold in
+            // While the connection stands still: what comes all at once later is more than a second may bring.
+            if isTold, carrier.videoBacklog.unconfirmed > Self.feedbackUnderWay { return }
             carrier.send(feedback)
         }
     }
@@ -334,6 +339,7 @@ extension StudioConnection {
             case .pause(let what): pauseChanged(to: true, what)
             case .resume(let what): pauseChanged(to: false, what)
             case .rate(let rate):
+                lock.withLock { qualityStep = Int(rate.step) }
                 session.report(
                     .rate(
                         VideoRate(bitrate: Int(rate.bitrate), frameRate: rate.frameRate, step: Int(rate.step))))
@@ -539,6 +545,8 @@ extension StudioConnection {
             result.clockOffset = Int(clamping: clock.offset(at: MonotonicClock.now())?.microseconds ?? 0)
             result.clockDrift = clock.driftPartsPerMillion
             result.producerEncodeTime = .init(producerStats, .encode)
+            result.qualityStep = qualityStep
+            result.producerCaptureTime = .init(producerStats, .capture)
             result.producerReadyTime = .init(producerStats, .ready)
             result.producerQueueTime = .init(producerStats, .queue)
         }

@@ -85,6 +85,9 @@ final class ReceiveControl: ControlHandler, @unchecked Sendable {  // `lock` gua
                 "bitrate": number(wish.maximumBitrate),
             ],
             "replay": replay, "width": number(now.width), "height": number(now.height),
+            "qualityStep": number(now.qualityStep),
+            "udpLossPercent": now.udp.expected > 0
+                ? .number(100 * Double(now.udp.lost) / Double(now.udp.expected)) : .null,
             "framesReceived": number(now.framesReceived), "framesLost": number(now.framesLost),
             "audioPacketsReceived": number(now.audioPacketsReceived), "latencyMicroseconds": number(now.latency.p50),
         ]

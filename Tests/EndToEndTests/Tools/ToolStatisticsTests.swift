@@ -74,12 +74,14 @@ extension EndToEnd {
                 #expect(end.errorText == "")
             }
             let figures = try #require(studio.state.value.event("statistics"))
-            for stage in ["encode", "ready", "queue", "network", "transit", "decode", "total"] {
+            for stage in ["capture", "encode", "ready", "queue", "network", "transit", "decode", "total"] {
                 #expect(figures["\(stage)MillisecondsP50"] is NSNumber, "\(stage): \(figures)")
             }
             #expect(figures["clockOffsetMilliseconds"] is NSNumber)
+            #expect(figures["qualityStep"] as? Int == 0)
             let own = try #require(producer.state.value.event("statistics"))
-            for stage in ["encode", "ready", "queue"] {
+            #expect(own["qualityStep"] as? Int == 0)
+            for stage in ["capture", "encode", "ready", "queue"] {
                 #expect(own["\(stage)MillisecondsP95"] is NSNumber, "\(stage): \(own)")
             }
             try await judgeFiles(stage, collector.tool.state.value.lines.dropFirst())

@@ -115,12 +115,12 @@ import Testing
                 jitter: 0, bytes: 7, late: 0, dropped: 0)
         }
         // Not before media comes this way.
-        ends.receiver.tell(news(1, 1))
+        #expect(!ends.receiver.tell(news(1, 1)))
         var random = SeededRandom(seed: 12)
         let units = try await ends.play(5, random: &random)
         try await expectAll(units, ends)
-        ends.receiver.tell(news(1, 2))
-        ends.receiver.tell(news(2, 3))
+        #expect(ends.receiver.tell(news(1, 2)))
+        #expect(ends.receiver.tell(news(2, 3)))
         #expect(try await ends.feedback.wait { $0.contains(news(2, 3)) && $0.contains(news(1, 2)) })
         #expect(!ends.feedback.value.contains(news(1, 1)))
         try await ends.end()

@@ -13,6 +13,8 @@ package struct Stats: Hashable, Sendable {
         package static let total = Self(rawValue: 6)
         /// Capture to encoded, encoding included.
         package static let ready = Self(rawValue: 7)
+        /// From capture until the encoder takes the picture.
+        package static let capture = Self(rawValue: 8)
     }
 
     /// Of the last second, in µs.
