@@ -13,8 +13,14 @@ final class OutputSwitch: @unchecked Sendable {
     private var isReplaying = false
     private var isVideoInterrupted = false
     private var isAudioInterrupted = false
+    /// Whether media have come on this connection: guarded by `videoOrder` and `audioOrder` each.
+    private var hasVideo = false
+    private var hasAudio = false
+    private let began: @Sendable () -> Void
 
-    init(video: [any VideoOutput], audio: [any AudioOutput]) {
+    /// - Parameter began: the first picture, or sound, of a connection has been handed on; on its thread.
+    init(video: [any VideoOutput], audio: [any AudioOutput], began: @escaping @Sendable () -> Void = {}) {
+        self.began = began
         self.video = video
         self.audio = audio
     }
@@ -25,6 +31,8 @@ final class OutputSwitch: @unchecked Sendable {
         videoOrder.withLock {
             isVideoInterrupted = false
             for output in video where !(isReplaying && output.followsReplay) { output.receive(frame) }
+            if !hasVideo { began() }
+            hasVideo = true
         }
     }
 
@@ -32,6 +40,8 @@ final class OutputSwitch: @unchecked Sendable {
         audioOrder.withLock {
             isAudioInterrupted = false
             for output in audio where !(isReplaying && output.followsReplay) { output.receive(frame) }
+            if !hasAudio { began() }
+            hasAudio = true
         }
     }
 
@@ -64,11 +74,13 @@ final class OutputSwitch: @unchecked Sendable {
     /// There is no connection: told once, until something comes again. What shows the replay hears of it when that is over.
     func interrupted() {
         videoOrder.withLock {
+            hasVideo = false
             guard !isVideoInterrupted else { return }
             isVideoInterrupted = true
             for output in video where !(isReplaying && output.followsReplay) { output.videoInterrupted() }
         }
         audioOrder.withLock {
+            hasAudio = false
             guard !isAudioInterrupted else { return }
             isAudioInterrupted = true
             for output in audio where !(isReplaying && output.followsReplay) { output.audioInterrupted() }

@@ -6,7 +6,7 @@ import GantryTrust
 
 /// The connection of a session: performs what the session state machine decides, puts packets together and hands them
 /// to decoders and packet outputs.
-final class StudioConnection: CarrierHandler, @unchecked Sendable {
+final class StudioConnection: CarrierHandler, SessionConnection, @unchecked Sendable {
     // `machine`, `clock`, counters, receivers, channels, wishes, `end` and `isRemoved` are guarded by `lock`; the rest:
     // I/O thread only.
     private static let keyFrameInterval = MediaDuration.seconds(2)
@@ -35,6 +35,11 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var stopped: MediaSelection = []
     /// Held while wishes are told, so that the producer hears them in order.
     private let wishOrder = Lock()
+    /// Wishes are told that far apart at least, however often they change: the producer takes no flood.
+    private static let wishInterval = MediaDuration.milliseconds(50)
+    /// When the next may be told, and whether some wait for that. Guarded by `lock`.
+    private var nextWish = MediaTimestamp(microseconds: 0)
+    private var wishesWait = false
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
@@ -58,6 +63,10 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
     private var isPaused = false
+    /// Set once the producer has let us in.
+    private var origin: StreamConnection?
+    /// Channels that START has asked for.
+    private var channels: [UInt16] = []
     private var hasStarted = false
     private var formats: [UInt16: Format] = [:]
 
@@ -100,12 +109,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         audio?.stop()
         data?.join()
         let (end, closeError, isRemoved) = lock.withLock { (self.end, self.closeError, self.isRemoved) }
-        if isRemoved {
-            return .failed(
-                GantryError(
-                    .notPaired,
-                    "\(session.target.name) has been removed from the paired devices here: the session ended."))
-        }
+        if isRemoved { return .failed(verdict.removed) }
         if let error = verdict.error ?? (end == nil ? closeError : end?.error) { return .failed(error) }
         return end?.isFromPeer == true ? .byProducer : .byUs
     }
@@ -127,7 +131,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     // MARK: Any thread
 
-    func close(_ reason: Bye.Reason = .normal) {
+    func close(_ reason: Bye.Reason) {
         guard let actions = lock.withLock({ machine?.closeRequested(reason: reason) }) else { return abort() }
         perform(actions)
     }
@@ -163,19 +167,37 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     /// Tells the producer what the session's wishes are now, as far as it does not know.
     func applyWishes() {
-        wishOrder.withLock {
+        let mustWait = wishOrder.withLock { () -> Bool in
             let wishes = session.wishes
-            perform(
-                lock.withLock {
-                    stopped = wishes.stopped
-                    if stopped.contains(.video) { videoCounter.interrupted() }
-                    if stopped.contains(.audio) { audioCounter.interrupted() }
-                    guard let toldWishes else { return nil }
-                    self.toldWishes = wishes
-                    return wishes.messages(after: toldWishes, video: videoChannel, audio: audioChannel)
-                        .flatMap { machine?.messageOffered($0) ?? [] }
-                })
+            let now = MonotonicClock.now()
+            let (actions, mustWait) = lock.withLock { () -> ([SessionAction]?, Bool) in
+                stopped = wishes.stopped
+                if stopped.contains(.video) { videoCounter.interrupted() }
+                if stopped.contains(.audio) { audioCounter.interrupted() }
+                guard let toldWishes else { return (nil, false) }
+                guard now >= nextWish else {
+                    defer { wishesWait = true }
+                    return (nil, !wishesWait)
+                }
+                nextWish = now + Self.wishInterval
+                wishesWait = false
+                self.toldWishes = wishes
+                let messages = wishes.messages(after: toldWishes, video: videoChannel, audio: audioChannel)
+                    .flatMap { machine?.messageOffered($0) ?? [] }
+                return (messages, false)
+            }
+            perform(actions)
+            return mustWait
         }
+        if mustWait { wakeUp() }
+    }
+
+    /// When the wishes that wait are due; nil: none wait. I/O thread.
+    private func tellWaitingWishes(_ now: MediaTimestamp) -> MediaTimestamp? {
+        let due = lock.withLock { wishesWait ? nextWish : nil }
+        guard let due, now >= due else { return due }
+        applyWishes()
+        return nil
     }
 
     /// Microseconds to add to a difference (our clock − producer's stamp): producer's clock minus ours.
@@ -233,7 +255,8 @@ extension StudioConnection {
         requestRegularKeyFrame(now)
         let deadline = lock.withLock { machine?.nextDeadline }
         let feedback = sendFeedback(now: now)
-        return [deadline, nextKeyFrame, datagramLimit, feedback].compactMap(\.self).min()
+        let wishes = tellWaitingWishes(now)
+        return [deadline, nextKeyFrame, datagramLimit, feedback, wishes].compactMap(\.self).min()
     }
 
     /// For what is cut at key frames. At once where that has only begun to be wanted.
@@ -321,8 +344,9 @@ extension StudioConnection {
                         VideoRate(bitrate: Int(rate.bitrate), frameRate: rate.frameRate, step: Int(rate.step))))
             case .videoState(let state): if let status = VideoStatus(state) { session.report(.videoState(status)) }
             case .carrierOffer(let offer): offered(offer)
+            case .streams(let streams): streamsChanged(streams)
             // Not offered in HELLO yet, or performed before.
-            case .streams, .data, .dataCredit, .carrierBind: break
+            case .data, .dataCredit, .carrierBind: break
             // For the producer's side only.
             case .decide, .authorise, .start, .keyFrame, .prefer, .feedback: break
             }
@@ -334,26 +358,11 @@ extension StudioConnection {
         sessionID = accept.sessionID
         if session.configuration.transport == .udp { datagramLimit = MonotonicClock.now() + Self.datagramTime }
         lock.withLock { acceptedAt = MonotonicClock.now() }
-        var channels: [UInt16] = []
         do throws(GantryError) {
             if let name = try verdict.pairStranger(publicKeyInfo, named: peer.name) {
                 session.report(.paired(name: name))
             }
-            for stream in accept.streams {
-                guard !assemblers.keys.contains(stream.channel), !channels.contains(stream.channel) else { continue }
-                switch stream.kind {
-                case .video where session.configuration.wantsVideo && video == nil:
-                    guard let codec = stream.codec, codec.isVideo else { continue }
-                    try addVideo(stream.channel, codec)
-                case .audio where session.configuration.wantsAudio && audio == nil:
-                    guard let codec = stream.codec, codec == .opus else { continue }
-                    try addAudio(stream.channel, codec)
-                case .data where session.configuration.wantsData && takesData:
-                    data?.open(channel: stream.channel)
-                case .video, .audio, .data: continue
-                }
-                channels.append(stream.channel)
-            }
+            try receive(accept.streams)
         } catch {
             perform(lock.withLock { machine?.failed(error) })
             return
@@ -361,13 +370,12 @@ extension StudioConnection {
         limit = session.remainingDuration.map { MediaLimit($0, video: video != nil, audio: audio != nil) }
         // A cable is no address to dial.
         let device = verdict.seen(at: isOnCable ? nil : peerAddress)
-        session.report(
-            .connected(
-                name: device ?? peer.name.text, address: peerAddress,
-                streams: accept.streams.map {
-                    StreamInfo(
-                        channel: Int($0.channel), kind: $0.kind, codec: $0.codec, name: DisplayName($0.name).text)
-                }))
+        let origin = StreamConnection(
+            producer: device ?? peer.name.text, address: peerAddress, keyID: verdict.provenKeyID)
+        self.origin = origin
+        let streams = accept.streams.map { StreamInfo($0, connection: origin) }
+        session.report(.connected(name: origin.producer, address: peerAddress, streams: streams))
+        session.streamsChanged(added: streams)
         for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
         // START brings one.
         nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
@@ -376,6 +384,65 @@ extension StudioConnection {
             meters.start(channels)
         }
         start(channels)
+    }
+
+    /// Prepares for those of the streams that are wanted, and not received yet.
+    private func receive(_ streams: [StreamDescription]) throws(GantryError) {
+        for stream in streams {
+            guard !assemblers.keys.contains(stream.channel), !channels.contains(stream.channel) else { continue }
+            switch stream.kind {
+            case .video where session.configuration.wantsVideo && video == nil:
+                guard let codec = stream.codec, codec.isVideo else { continue }
+                try addVideo(stream.channel, codec)
+            case .audio where session.configuration.wantsAudio && audio == nil:
+                guard let codec = stream.codec, codec == .opus else { continue }
+                try addAudio(stream.channel, codec)
+            case .data where session.configuration.wantsData && takesData:
+                data?.open(channel: stream.channel)
+            case .video, .audio, .data: continue
+            }
+            channels.append(stream.channel)
+        }
+    }
+
+    /// The producer has added or removed streams. What was received and has gone stops; what is wanted and new is asked for.
+    private func streamsChanged(_ streams: Streams) {
+        guard let origin else { return }
+        let gone = Set(streams.removed).union(streams.added.map(\.channel))
+        let lost = session.streams.filter {
+            gone.contains(UInt16(clamping: $0.channel)) && assemblers[UInt16(clamping: $0.channel)] != nil
+        }
+        let former = channels
+        for stream in lost { stopReceiving(UInt16(clamping: stream.channel)) }
+        session.streamsChanged(
+            added: streams.added.map { StreamInfo($0, connection: origin) }, removed: Set(streams.removed.map(Int.init))
+        )
+        do throws(GantryError) {
+            try receive(streams.added)
+        } catch {
+            return perform(lock.withLock { machine?.failed(error) })
+        }
+        for stream in lost where (stream.kind == .video ? video == nil : audio == nil) {
+            session.report(.playbackStopped(stream))
+        }
+        guard channels != former, !channels.isEmpty else { return }
+        for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
+        if lock.withLock({ machine?.features.contains(.rateControl) }) == true { meters.start(channels) }
+        start(channels)
+    }
+
+    private func stopReceiving(_ channel: UInt16) {
+        let (oldVideo, oldAudio) = lock.withLock {
+            let old = (videoChannel == channel ? video : nil, audioChannel == channel ? audio : nil)
+            if old.0 != nil { (video, videoChannel) = (nil, nil) }
+            if old.1 != nil { (audio, audioChannel) = (nil, nil) }
+            return old
+        }
+        oldVideo?.stop()
+        oldAudio?.stop()
+        assemblers[channel] = nil
+        formats[channel] = nil
+        channels.removeAll { $0 == channel }
     }
 
     private func start(_ channels: [UInt16]) {
@@ -446,7 +513,7 @@ extension StudioConnection {
         for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
         // Behind the outputs: datagrams of this format are handed on from now on.
         merge.formatChanged(format.channel, epoch: format.epoch)
-        session.report(.format(format.format))
+        session.formatChanged(format.format, channel: Int(format.channel))
         intake.wakeUp()
     }
 }
@@ -485,11 +552,7 @@ extension StudioConnection {
     private func insistOnDatagrams() {
         datagramLimit = nil
         guard !intake.isOpen else { return }
-        let error = GantryError(
-            .udpBlocked,
-            "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."
-        )
-        perform(lock.withLock { machine?.failed(error) })
+        perform(lock.withLock { machine?.failed(DatagramIntake.blocked) })
     }
 }
 
@@ -530,23 +593,5 @@ extension StudioConnection {
             result.producerQueueTime = .init(producerStats, .queue)
         }
         return result
-    }
-}
-
-extension StudioStatistics.Percentiles {
-    /// What the producer has told of a stage.
-    fileprivate init(_ told: Stats, _ stage: Stats.Stage) {
-        guard let time = told.stages.first(where: { $0.stage == stage }) else { return }
-        count = 1
-        p50 = Int(time.p50)
-        p95 = Int(time.p95)
-    }
-
-    init(_ values: PercentileWindow.Percentiles) {
-        count = values.count
-        p50 = Int(values.p50)
-        p95 = Int(values.p95)
-        p99 = Int(values.p99)
-        maximum = Int(values.maximum)
     }
 }
