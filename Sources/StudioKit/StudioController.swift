@@ -10,6 +10,7 @@ public final class StudioController: Sendable {
     let configured: SettingStore<StudioConfiguration>
     /// Whether paired producers can be received here. It does nothing before `StudioService.start`.
     public let service: StudioService
+    private let open = OpenSessions()
 
     /// Opens (or makes) identity and store of paired devices.
     ///
@@ -115,7 +116,7 @@ public final class StudioController: Sendable {
 
     // MARK: Receiving
 
-    /// What `text` means: "HOST:PORT", "usb" or "usb:SERIAL", the name of a paired producer, or nil for the only one.
+    /// What `text` means: "HOST:PORT", "usb" or "usb:SERIAL", a URL as in rtsp://host/stream, the name of a paired producer, or nil for the only one.
     ///
     /// - Throws: `notPaired` when nobody is paired, `unknownDevice`, `invalidArgument` when several fit.
     public func target(_ text: String?) throws(GantryError) -> ProducerTarget {
@@ -127,6 +128,7 @@ public final class StudioController: Sendable {
             }
             if text == "usb" { return ProducerTarget(usbSerial: "") }
             if text.hasPrefix("usb:") { return ProducerTarget(usbSerial: String(text.dropFirst(4))) }
+            if text.contains("://") { return try ProducerTarget(url: text) }
             guard let endpoint = try endpoint(text) else { return ProducerTarget(try find(text)) }
             guard !known.isEmpty else { throw Self.nobodyPaired }
             return ProducerTarget(endpoint: endpoint)
@@ -182,8 +184,27 @@ public final class StudioController: Sendable {
     }
 
     /// Makes a session with `target`; it connects with `StudioSession.start`.
-    public func makeSession(_ target: ProducerTarget, configuration: StudioSessionConfiguration) -> StudioSession {
-        StudioSession(
-            context: context, target: target, configuration: configuration)
+    public func makeSession(
+        _ target: ProducerTarget, configuration: StudioSessionConfiguration = StudioSessionConfiguration()
+    ) -> StudioSession {
+        var context = context
+        context.open = open
+        return StudioSession(context: context, target: target, configuration: configuration)
     }
+
+    /// Makes a session with `target` and starts it.
+    ///
+    /// - Throws: as `StudioSession.start`.
+    public func subscribe(
+        to target: ProducerTarget, configuration: StudioSessionConfiguration = StudioSessionConfiguration(),
+        delegate: (any StudioSessionDelegate)? = nil
+    ) throws(GantryError) -> StudioSession {
+        let session = makeSession(target, configuration: configuration)
+        if let delegate { session.delegate = delegate }
+        try session.start()
+        return session
+    }
+
+    /// The sessions that have been started and have not ended, in that order. They go on without the controller.
+    public var sessions: [StudioSession] { open.all }
 }

@@ -1,13 +1,21 @@
 public import GantryCore
 
-/// What happens in a session, in order. `ended` comes exactly once, last.
+/// What happens in a session, in order: `connecting`, `connected`, then perhaps `disconnected` and `connected` again, any number
+/// of times, and `ended` exactly once, last. An error's description says what happened and what mends it.
 public enum StudioEvent: Sendable {
-    /// The producer of that name is looked for and dialled.
+    /// A connection with the producer of that name is being made.
     case connecting(String)
     /// The network cannot be searched; the address where the producer was met last is tried.
     case discoveryUnavailable(GantryError)
     /// The producer has let us in. Its name is safe to print.
     case connected(name: String, address: String, streams: [StreamInfo])
+    /// Streams were created (also by each new connection) or destroyed (also by its end), or have another format.
+    case streams(StreamChange)
+    /// The stream that was received has gone at the producer, while the connection stands: playback has stopped by itself. It
+    /// goes on by itself when such a stream comes again.
+    case playbackStopped(StreamInfo)
+    /// What the player does has changed.
+    case player(PlayerState)
     /// The producer on the USB cable was not paired, has let us in, and is paired now. Its name is safe to print.
     case paired(name: String)
     /// A stream begins, or goes on with another format.
@@ -33,16 +41,4 @@ public enum StudioEvent: Sendable {
     case disconnected(GantryError?)
     /// Nil: closed in order, by either side.
     case ended(GantryError?)
-}
-
-/// One stream that a producer offers.
-public struct StreamInfo: Sendable, Hashable {
-    /// Its number in this session.
-    public let channel: Int
-    /// Pictures, sound or data.
-    public let kind: MediaKind
-    /// How it is coded; nil: data, or a codec that is not known here.
-    public let codec: MediaCodec?
-    /// Safe to print.
-    public let name: String
 }

@@ -20,12 +20,12 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         var service: StudioService?
         /// A key that may answer although it is not in the store any more.
         var trusts: KeyID?
+        /// Where the session is listed while it is open; nil: nowhere.
+        var open: OpenSessions?
     }
 
     /// The producer that was asked for.
     public let target: ProducerTarget
-    /// Newest 64 are kept for a reader that is slow.
-    public let events: AsyncStream<StudioEvent>
 
     let dataObservers = DataObservers<Void>()
     /// The last seconds, to be shown again or saved.
@@ -37,14 +37,15 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     private let lanes: OutputLanes
     /// What gets every packet.
     let packetOutputs: [any PacketOutput]
-    private let continuation: AsyncStream<StudioEvent>.Continuation
+    private let news: SessionNews
     private let lock = Condition()
     private var dialer: SessionDialer?
+    private weak var storedDelegate: (any StudioSessionDelegate)?
     private var isClosing = false
     /// Of the connections that have ended.
     private var past = StudioStatistics()
     private var thread: NamedThread?
-    private var connection: StudioConnection?
+    private var connection: (any SessionConnection)?
     private var hasStarted = false
     private var startTime = MediaTimestamp(microseconds: 0)
     private var sawFrame = false
@@ -60,17 +61,42 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         self.context = context
         self.target = target
         self.configuration = configuration
-        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
+        let news = SessionNews(wanted: configuration.wantedMedia)
+        self.news = news
         lanes = OutputLanes(configuration)
-        outputs = OutputSwitch(video: lanes.video, audio: lanes.audio)
-        replay = Replay(outputs: outputs) { [continuation] in continuation.yield($0) }
+        outputs = OutputSwitch(video: lanes.video, audio: lanes.audio) { news.mediaCame() }
+        replay = Replay(outputs: outputs) { news.tell($0) }
         packetOutputs = lanes.packets + [replay]
         replay.session = self
     }
 
-    deinit { continuation.finish() }
+    /// What happens, from the beginning to `ended`. Each time it is asked for it is a stream of its own; the newest 64 events
+    /// are kept for a reader that is slow, or comes late.
+    public var events: AsyncStream<StudioEvent> { news.events() }
 
-    /// Begins to connect; what follows comes as events. Once only.
+    /// Hears what happens from when it is set on; set it before `start()`. Not held.
+    public var delegate: (any StudioSessionDelegate)? {
+        get { lock.withLock { storedDelegate } }
+        set {
+            lock.withLock { storedDelegate = newValue }
+            do throws(GantryError) {
+                news.deliver(
+                    to: try newValue.map { value throws(GantryError) in try DelegateDelivery(self, to: value) })
+            } catch {
+                Log.warning("The delegate of a session hears nothing: \(error)")
+            }
+        }
+    }
+
+    /// Where the session is in its life.
+    public var state: SessionState { news.state }
+    /// What is done with its media just now.
+    public var playerState: PlayerState { news.player }
+    /// The streams that the producer offers now, by channel; empty without a connection.
+    public var streams: [StreamInfo] { news.streams }
+
+    /// Begins to connect; what follows comes as events. Once only. From now on until it has ended the session stays, whoever
+    /// holds it: `StudioController.sessions` lists it. After `close()` it ends at once.
     ///
     /// - Throws: `invalidState` the second time, `invalidArgument` for a replay that cannot be.
     public func start() throws(GantryError) {
@@ -82,8 +108,15 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         guard isFirst else { throw GantryError(.invalidState, "The session has been started already.") }
         if let settings = configuration.replay { try replay.arm(settings) }
         try lanes.start()
-        let thread = try NamedThread("studio-session") { [self] in run() }
-        lock.withLock { self.thread = thread }
+        context.open?.add(self)
+        news.started()
+        do throws(GantryError) {
+            let thread = try NamedThread("studio-session") { [self] in run() }
+            lock.withLock { self.thread = thread }
+        } catch {
+            context.open?.remove(self)
+            throw error
+        }
     }
 
     /// Says goodbye and finishes all outputs; `ended` follows. Returns at once.
@@ -103,13 +136,13 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     var wishes: ReceptionWishes { lock.withLock { receptionWishes } }
 
     func changeWishes(_ change: (inout ReceptionWishes) -> Void) {
-        let (connection, stopped) = lock.withLock { () -> (StudioConnection?, MediaSelection?) in
+        let (connection, stopped) = lock.withLock { () -> ((any SessionConnection)?, MediaSelection?) in
             let former = receptionWishes.stopped
             change(&receptionWishes)
             return (self.connection, receptionWishes.stopped == former ? nil : receptionWishes.stopped)
         }
         connection?.applyWishes()
-        if let stopped { continuation.yield(.stoppedHere(stopped)) }
+        if let stopped { news.tell(.stoppedHere(stopped)) }
     }
 
     /// Blocks until the session has ended and all outputs are finished. Not on the cooperative pool, and not from an
@@ -183,13 +216,15 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         replay.finish()
         outputs.ended()
         for output in lanes.packets { output.finish() }
+        context.open?.remove(self)
         report(.ended(failure))
-        continuation.finish()
+        news.finish()
     }
 
     /// One connection, from dialling to its end, and for how long the producer had let us in; nil: it did not.
     private func connectOnce(isNews: Bool) -> (end: ConnectionEnd, stood: MediaDuration?) {
-        if isNews { continuation.yield(.connecting(target.name)) }
+        if isNews { news.tell(.connecting(target.name)) }
+        if let url = target.url { return playOnce(url) }
         do throws(GantryError) {
             let dialer = try SessionDialer(self)
             let isWanted = lock.withLock {
@@ -199,11 +234,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             guard isWanted, let connection = try dialer.run() else { return (.byUs, nil) }
             stopArrivals()
             let end = connection.run()
-            let statistics = connection.statistics
-            lock.withLock {
-                past = statistics.adding(past)
-                self.connection = nil
-            }
+            leave(connection)
             return (end, connection.stood)
         } catch {
             return (.failed(error), nil)
@@ -221,11 +252,30 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         return pause
     }
 
+    private func playOnce(_ url: String) -> (end: ConnectionEnd, stood: MediaDuration?) {
+        let connection = URLConnection(self, url: url)
+        adopt(connection)
+        // Closed before anyone could tell the connection.
+        if closing { connection.close(.normal) }
+        let end = connection.run()
+        leave(connection)
+        return (end, connection.stood)
+    }
+
+    private func leave(_ connection: any SessionConnection) {
+        news.streamsChanged { $0.removeAll() }
+        let statistics = connection.statistics
+        lock.withLock {
+            past = statistics.adding(past)
+            self.connection = nil
+        }
+    }
+
     private var closing: Bool { lock.withLock { isClosing } }
 
     /// True when the session is to end; false at `deadline`, or as soon as a producer appears that may be the one.
     private func waitForClose(until deadline: MediaTimestamp) -> Bool {
-        startArrivals()
+        if target.url == nil { startArrivals() }
         return lock.withLock {
             while !isClosing, !hasArrived {
                 if !lock.wait(until: deadline) { break }
@@ -285,11 +335,20 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     // MARK: From the connection's threads
 
     /// The connection whose peer has proved its key: `close` and `statistics` are for it from now on.
-    func adopt(_ connection: StudioConnection) { lock.withLock { self.connection = connection } }
+    func adopt(_ connection: any SessionConnection) { lock.withLock { self.connection = connection } }
 
     func report(_ event: StudioEvent) {
         context.service?.note(event, of: self)
-        continuation.yield(event)
+        news.tell(event)
+    }
+
+    func streamsChanged(added: [StreamInfo], removed: Set<Int> = []) {
+        news.streamsChanged { $0.change(added: added, removed: removed) }
+    }
+
+    func formatChanged(_ format: StreamFormat, channel: Int) {
+        report(.format(format))
+        news.streamsChanged { $0.formatChanged(format, channel: channel) }
     }
 
     /// Whether key frames are wanted has changed.
@@ -302,6 +361,6 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
             sawFrame = true
             return (MonotonicClock.now() - startTime).microseconds
         }
-        if let elapsed { continuation.yield(.firstFrame(afterMicroseconds: Int(elapsed))) }
+        if let elapsed { news.tell(.firstFrame(afterMicroseconds: Int(elapsed))) }
     }
 }

@@ -24,6 +24,13 @@ public struct StudioSessionConfiguration: Sendable {
     /// Each gets every packet as it came, in this order.
     public var packetOutputs: [any PacketOutput] = []
 
-    /// Picture, sound and data, no outputs.
+    /// Picture, sound and data, no outputs, no second try.
     public init() {}
+
+    var wantedMedia: MediaSelection {
+        var media: MediaSelection = []
+        if wantsVideo { media.insert(.video) }
+        if wantsAudio { media.insert(.audio) }
+        return media
+    }
 }

@@ -46,7 +46,11 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` is guarded by `lock`
                     .init("width", .integer(Int64(video.width))), .init("height", .integer(Int64(video.height))),
                     .init("fps", .number(video.frameRate.framesPerSecond)),
                 ])
-        case .format(.audio): break
+        case .format(.audio), .streams, .player: break
+        case .playbackStopped(let stream):
+            say(
+                "playbackStopped", "The producer has ended \(Self.describe(stream)); it goes on when that comes again.",
+                [.init("stream", Self.json(stream))])
         case .firstFrame(let microseconds):
             say(
                 "firstFrame", "First picture after \(microseconds / 1000) ms.",

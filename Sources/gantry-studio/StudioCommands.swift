@@ -91,10 +91,11 @@ enum StudioCommands {
         ] + field + StatisticsOptions.table(usual: StatisticsOptions.studioMetrics),
         positionals: [
             Positional(
-                "HOST:PORT|NAME|usb",
+                "HOST:PORT|NAME|usb|URL",
                 help:
                     "The producer; by its name over USB when it is plugged in, else over the network. usb, usb:SERIAL: the "
-                    + "one on the cable, paired or not. Not needed when only one is paired.",
+                    + "one on the cable, paired or not. rtsp://…, rtmp://, srt://, http://, udp://, file://: a stream that is no "
+                    + "producer's. Not needed when only one is paired.",
                 isRequired: false)
         ],
         examples: [

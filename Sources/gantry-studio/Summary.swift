@@ -16,7 +16,10 @@ enum Summary {
                 "Received \(Figures.count(result.framesReceived, "frame")) (\(result.framesLost) lost, \(result.framesDropped) left out) "
                     + "of \(result.width)x\(result.height) at \(Figures.decimal(result.framesPerSecond, places: 2)) fps, "
                     + "\(Figures.decimal(result.videoBitrate / 1e6, places: 2)) Mbit/s.")
-            lines.append("Latency, capture to decoded: \(percentiles(result.latency)).")
+            // Nobody says when what comes by URL was captured.
+            if result.latency.count > 0 {
+                lines.append("Latency, capture to decoded: \(percentiles(result.latency)).")
+            }
         }
         if result.audioPacketsReceived > 0 {
             lines.append("Sound: \(result.audioPacketsReceived) packets, \(result.audioPacketsLost) lost.")

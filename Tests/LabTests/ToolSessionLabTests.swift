@@ -6,7 +6,9 @@ import Testing
 extension LabTests {
     /// What a studio is told of its producers, and how the two part.
     @Suite struct ToolSessionLabTests {
-        @Test func watchingTellsWhatComesChangesAndGoes() async throws {
+        @Test("S10: watching tells what comes, changes and goes") func watchingTellsWhatComesChangesAndGoes()
+            async throws
+        {
             try await Lab.with(hosts: 2, mdns: [1, 2]) { lab in
                 let (camera, desk) = (LabTool.producer(lab, 1), LabTool.studio(lab, 2))
                 let watch = try desk.start(["list", "--watch"])

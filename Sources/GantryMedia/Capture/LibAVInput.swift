@@ -2,10 +2,9 @@ import CLibAV
 import GantryCore
 import GantryPlatform
 import Glibc
-import Synchronization
 
 /// An open file or URL of libavformat. Owned by one thread at a time; `stop` may be called from any.
-final class LibAVInput: @unchecked Sendable {  // The context belongs to the owning thread; the rest is atomic.
+package final class LibAVInput: @unchecked Sendable {  // The context belongs to the owning thread; the rest is atomic.
     /// A source in the network that stays silent for that long is lost.
     static let networkTimeout = MediaDuration.seconds(10)
 
@@ -31,6 +30,7 @@ final class LibAVInput: @unchecked Sendable {  // The context belongs to the own
         guardian.deadline = isNetwork ? MonotonicClock.now() + Self.networkTimeout : nil
         var options: OpaquePointer?
         av_dict_set(&options, "rtsp_flags", "prefer_tcp", 0)
+        if isNetwork { av_dict_set(&options, "protocol_whitelist", Self.networkProtocols, 0) }
         var opened: UnsafeMutablePointer<AVFormatContext>? = fresh
         // "file:" so that a colon in a file's name is not taken for a protocol. Frees the context when it fails.
         let status = avformat_open_input(&opened, scheme == nil ? "file:\(url)" : url, nil, &options)
@@ -45,6 +45,10 @@ final class LibAVInput: @unchecked Sendable {  // The context belongs to the own
         avformat_close_input(&closing)
     }
 
+    /// What a playlist or a redirection of a server may lead to: nothing on this machine.
+    private static let networkProtocols =
+        "http,https,httpproxy,tls,tcp,udp,udplite,rtp,srtp,rtmp,rtmps,rtmpt,rtmpts,ffrtmphttp,srt,crypto,data,ftp,sctp,rist"
+
     private static let liveSchemes: Set<String> = ["rtsp", "rtsps", "rtmp", "rtmps", "rtp", "udp", "srt", "tcp"]
 
     /// What libavformat takes any text for: terminal art.
@@ -58,6 +62,16 @@ final class LibAVInput: @unchecked Sendable {  // The context belongs to the own
         let scheme = url[..<colon]
         guard scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+") }) else { return nil }
         return scheme.lowercased()
+    }
+
+    /// A URL as it may be shown: without name and password, and without what stands behind "?", where tokens are; printable.
+    package static func shown(_ url: String) -> String {
+        guard scheme(of: url) != nil, let slashes = url.firstRange(of: "://") else { return url }
+        var rest = url[slashes.upperBound...]
+        if let question = rest.firstIndex(of: "?") { rest = rest[..<question] }
+        let host = rest.prefix { $0 != "/" }
+        if let at = host.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+        return DisplayName.sanitized(String(url[..<slashes.upperBound] + rest), graphemes: 200, bytes: 400)
     }
 
     private static func checkFile(_ path: String) throws(GantryError) {
@@ -81,6 +95,7 @@ final class LibAVInput: @unchecked Sendable {  // The context belongs to the own
     private static func openError(
         _ url: String, _ status: CInt, isNetwork: Bool, _ guardian: Guardian
     ) -> GantryError {
+        let url = shown(url)
         if guardian.isStopped { return GantryError(.cancelled, "Opening \(url) was cancelled.") }
         if isNetwork {
             return GantryError(
@@ -96,9 +111,11 @@ final class LibAVInput: @unchecked Sendable {  // The context belongs to the own
     private func probe(_ url: String) throws(GantryError) {
         let format = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
         // A low score is a guess: arbitrary bytes pass for MP3 with a score of 1.
-        guard !Self.textFormats.contains(format), isNetwork || context.pointee.probe_score > 5 else {
+        let isText = Self.textFormats.contains(format)
+        guard !isText, isNetwork || context.pointee.probe_score > 5 else {
             throw GantryError(
-                .sourceUnreadable, "\(url) is not a media file. Check it with: ffprobe \(url)",
+                .sourceUnreadable,
+                "\(Self.shown(url)) is not a media file. Check it with: ffprobe \(Self.shown(url))",
                 cause: "looks like \(format)")
         }
         allowRead()
@@ -122,28 +139,7 @@ final class LibAVInput: @unchecked Sendable {  // The context belongs to the own
     /// Microseconds of the first stamp in the file.
     var startTime: Int64 { context.pointee.start_time == libAVNoTimestamp ? 0 : context.pointee.start_time }
 
-    /// Tells libavformat's blocking calls when to give up. Any thread.
-    final class Guardian: Sendable {
-        private let stopped = Atomic(false)
-        private let limit = Atomic<Int64>(0)
-
-        var isStopped: Bool { stopped.load(ordering: .relaxed) }
-        func stop() { stopped.store(true, ordering: .relaxed) }
-
-        var deadline: MediaTimestamp? {
-            get {
-                let value = limit.load(ordering: .relaxed)
-                return value == 0 ? nil : MediaTimestamp(microseconds: value)
-            }
-            set { limit.store(newValue?.microseconds ?? 0, ordering: .relaxed) }
-        }
-
-        fileprivate var shouldInterrupt: Bool {
-            if isStopped { return true }
-            guard let deadline else { return false }
-            return MonotonicClock.now() > deadline
-        }
-    }
+    typealias Guardian = InputGuardian
 }
 
 /// The callback for libavformat's blocking calls; its context is a `Guardian`.

@@ -43,6 +43,8 @@ final class LibAVStreamDecoder {
         context.pointee.thread_count = isLive ? 1 : 2
         if isLive { context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY }
         avcodec_parameters_to_context(context, parameters)
+        // Bounds what a hostile header can make the decoder allocate, also in the middle of a stream.
+        context.pointee.max_pixels = Int64(Picture.maximumSide * Picture.maximumSide)
         context.pointee.pkt_timebase = stream.pointee.time_base
         let status = avcodec_open2(context, codec, nil)
         guard status >= 0 else {

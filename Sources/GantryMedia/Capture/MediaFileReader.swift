@@ -33,7 +33,7 @@ final class MediaFileReader: @unchecked Sendable {  // Handed from the opening t
             av_packet_free(&unused)
             throw error
         }
-        self.url = url
+        self.url = LibAVInput.shown(url)
         self.input = input
         self.guardian = guardian
         self.options = options
@@ -58,6 +58,7 @@ final class MediaFileReader: @unchecked Sendable {  // Handed from the opening t
     private static func openTracks(
         of input: LibAVInput, url: String, options: MediaFileOptions
     ) throws(GantryError) -> (video: FileVideoTrack?, audio: FileAudioTrack?) {
+        let url = LibAVInput.shown(url)
         let videoStream = bestVideo(in: input.context)
         let audioStream = options.audio ? best(AVMEDIA_TYPE_AUDIO, in: input.context) : nil
         guard videoStream != nil || audioStream != nil else {

@@ -15,14 +15,19 @@ package final class MediaFileSource: MediaSource {
     private let reader: MediaFileReader
     private let options: MediaFileOptions
     private let queue = FileMediaQueue()
-    private let guardian = LibAVInput.Guardian()
+    private let guardian: InputGuardian
 
     /// Opens and probes at once; blocks for as long as that takes (a network source: at most 10 s).
     ///
     /// - Throws: `sourceNotFound`; `sourceUnreadable` for folders, forbidden, damaged and other files;
     ///   `sourceHasNoMedia`; `unsupportedCodec` with the codec's name; `decoder`; `invalidArgument` for a bad size.
-    package init(url: String, options: MediaFileOptions = MediaFileOptions()) throws(GantryError) {
+    ///
+    /// - Parameter guardian: stopped by another thread, it ends the opening with `cancelled`.
+    package init(
+        url: String, options: MediaFileOptions = MediaFileOptions(), guardian: InputGuardian = InputGuardian()
+    ) throws(GantryError) {
         Self.silenceLibrary
+        self.guardian = guardian
         self.options = options
         reader = try MediaFileReader(url: url, options: options, guardian: guardian)
         info = reader.info

@@ -20,8 +20,14 @@ final class OutputSwitch: @unchecked Sendable {
     /// The threads that are inside an output now; 0: none.
     private let videoCaller = Atomic<pthread_t>(0)
     private let audioCaller = Atomic<pthread_t>(0)
+    /// Whether media have come on this connection: guarded by `videoOrder` and `audioOrder` each.
+    private var hasVideo = false
+    private var hasAudio = false
+    private let began: @Sendable () -> Void
 
-    init(video: [any VideoOutput], audio: [any AudioOutput]) {
+    /// - Parameter began: the first picture, or sound, of a connection has been handed on; on its thread.
+    init(video: [any VideoOutput], audio: [any AudioOutput], began: @escaping @Sendable () -> Void = {}) {
+        self.began = began
         self.video = video
         self.audio = audio
     }
@@ -54,6 +60,8 @@ final class OutputSwitch: @unchecked Sendable {
         callVideo {
             isVideoInterrupted = false
             for output in video where !(isReplaying && output.followsReplay) { output.receive(frame) }
+            if !hasVideo { began() }
+            hasVideo = true
         }
     }
 
@@ -61,6 +69,8 @@ final class OutputSwitch: @unchecked Sendable {
         callAudio {
             isAudioInterrupted = false
             for output in audio where !(isReplaying && output.followsReplay) { output.receive(frame) }
+            if !hasAudio { began() }
+            hasAudio = true
         }
     }
 
@@ -105,11 +115,13 @@ final class OutputSwitch: @unchecked Sendable {
     /// There is no connection: told once, until something comes again. What shows the replay hears of it when that is over.
     func interrupted() {
         callVideo {
+            hasVideo = false
             guard !isVideoInterrupted else { return }
             isVideoInterrupted = true
             for output in video where !(isReplaying && output.followsReplay) { output.videoInterrupted() }
         }
         callAudio {
+            hasAudio = false
             guard !isAudioInterrupted else { return }
             isAudioInterrupted = true
             for output in audio where !(isReplaying && output.followsReplay) { output.audioInterrupted() }

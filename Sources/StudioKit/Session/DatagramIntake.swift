@@ -13,6 +13,13 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
     /// Each offer costs a socket and a thread: more often they are passed over.
     private static let offerInterval = MediaDuration.seconds(2)
 
+    static var blocked: GantryError {
+        GantryError(
+            .udpBlocked,
+            "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."
+        )
+    }
+
     /// The answer to an offer; nil: none, media stays where it is. On the I/O thread.
     func answer(
         _ offer: CarrierOffer, sessionID: UInt64, exporter: [UInt8], path: DatagramPath,

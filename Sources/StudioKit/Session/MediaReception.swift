@@ -21,6 +21,8 @@ final class MediaReception: @unchecked Sendable {  // The I/O thread; `intake`, 
         assemblers[channel] = MediaReassembler(codec: codec, pool: pool(codec))
     }
 
+    func remove(_ channel: UInt16) { assemblers[channel] = nil }
+
     private func pool(_ codec: MediaCodec) -> ReusePool<MediaPacket> { codec.isVideo ? videoPackets : audioPackets }
 
     /// Nil: it is not received.

@@ -55,6 +55,11 @@ final class PeerVerdict: @unchecked Sendable {  // `keyID`, `refusal` and `isStr
         return decision == .revoked || lock.withLock { refusal } == nil ? decision : .unknown
     }
 
+    /// Why a session ends whose producer was removed here meanwhile.
+    var removed: GantryError {
+        GantryError(.notPaired, "\(name) has been removed from the paired devices here: the session ended.")
+    }
+
     /// Why we refused the peer; nil when we did not.
     var error: GantryError? { lock.withLock { refusal } }
 

@@ -6,7 +6,7 @@ import GantryTrust
 
 /// The connection of a session: performs what the session state machine decides, puts packets together and hands them
 /// to decoders and packet outputs.
-final class StudioConnection: CarrierHandler, @unchecked Sendable {
+final class StudioConnection: CarrierHandler, SessionConnection, @unchecked Sendable {
     // `machine`, `clock`, counters, receivers, channels, wishes, `end` and `isRemoved` are guarded by `lock`; the rest:
     // I/O thread only.
     private static let keyFrameInterval = MediaDuration.seconds(2)
@@ -19,13 +19,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private let verdict: PeerVerdict
     private let lock = Lock()
     private var machine: StudioSessionStateMachine?
-    private var clock = ClockEstimator()
-    private var videoCounter = StreamCounter()
-    private var audioCounter = StreamCounter()
-    private var producerStats = Stats()
-    /// What the producer said first: it counts from its own start.
-    private var firstStats: Stats?
-    private var qualityStep: Int?
+    private var counts = ReceptionCounts()
     private var video: VideoReceiver?
     private var audio: AudioReceiver?
     private var end: SessionEnd?
@@ -42,6 +36,11 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var mayHavePaused = false
     /// Held while wishes are told, so that the producer hears them in order.
     private let wishOrder = Lock()
+    /// Wishes are told that far apart at least, however often they change: the producer takes no flood.
+    private static let wishInterval = MediaDuration.milliseconds(50)
+    /// When the next may be told, and whether some wait for that. Guarded by `lock`.
+    private var nextWish = MediaTimestamp(microseconds: 0)
+    private var wishesWait = false
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
@@ -58,6 +57,10 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
     private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
     private var isPaused = false
+    /// Set once the producer has let us in.
+    private var origin: StreamConnection?
+    /// Channels that START has asked for.
+    private var channels: [UInt16] = []
     private var hasStarted = false
     private var formats: [UInt16: Format] = [:]
 
@@ -100,12 +103,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
         audio?.stop()
         data?.join()
         let (end, closeError, isRemoved) = lock.withLock { (self.end, self.closeError, self.isRemoved) }
-        if isRemoved {
-            return .failed(
-                GantryError(
-                    .notPaired,
-                    "\(session.target.name) has been removed from the paired devices here: the session ended."))
-        }
+        if isRemoved { return .failed(verdict.removed) }
         if let error = verdict.error ?? (end == nil ? closeError : end?.error) { return .failed(error) }
         return end?.isFromPeer == true ? .byProducer : .byUs
     }
@@ -127,7 +125,7 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     // MARK: Any thread
 
-    func close(_ reason: Bye.Reason = .normal) {
+    func close(_ reason: Bye.Reason) {
         guard let actions = lock.withLock({ machine?.closeRequested(reason: reason) }) else { return abort() }
         perform(actions)
     }
@@ -163,25 +161,43 @@ final class StudioConnection: CarrierHandler, @unchecked Sendable {
 
     /// Tells the producer what the session's wishes are now, as far as it does not know.
     func applyWishes() {
-        wishOrder.withLock {
+        let mustWait = wishOrder.withLock { () -> Bool in
             let wishes = session.wishes
-            perform(
-                lock.withLock {
-                    if stopped != wishes.stopped { mayHavePaused = true }
-                    stopped = wishes.stopped
-                    if stopped.contains(.video) { videoCounter.interrupted() }
-                    if stopped.contains(.audio) { audioCounter.interrupted() }
-                    guard let toldWishes else { return nil }
-                    self.toldWishes = wishes
-                    return wishes.messages(after: toldWishes, video: videoChannel, audio: audioChannel)
-                        .flatMap { machine?.messageOffered($0) ?? [] }
-                })
+            let now = MonotonicClock.now()
+            let (actions, mustWait) = lock.withLock { () -> ([SessionAction]?, Bool) in
+                if stopped != wishes.stopped { mayHavePaused = true }
+                stopped = wishes.stopped
+                if stopped.contains(.video) { counts.video.interrupted() }
+                if stopped.contains(.audio) { counts.audio.interrupted() }
+                guard let toldWishes else { return (nil, false) }
+                guard now >= nextWish else {
+                    defer { wishesWait = true }
+                    return (nil, !wishesWait)
+                }
+                nextWish = now + Self.wishInterval
+                wishesWait = false
+                self.toldWishes = wishes
+                let messages = wishes.messages(after: toldWishes, video: videoChannel, audio: audioChannel)
+                    .flatMap { machine?.messageOffered($0) ?? [] }
+                return (messages, false)
+            }
+            perform(actions)
+            return mustWait
         }
+        if mustWait { wakeUp() }
+    }
+
+    /// When the wishes that wait are due; nil: none wait. I/O thread.
+    private func tellWaitingWishes(_ now: MediaTimestamp) -> MediaTimestamp? {
+        let due = lock.withLock { wishesWait ? nextWish : nil }
+        guard let due, now >= due else { return due }
+        applyWishes()
+        return nil
     }
 
     /// Microseconds to add to a difference (our clock − producer's stamp): producer's clock minus ours.
     private var clockOffset: Int64 {
-        lock.withLock { clock.offset(at: MonotonicClock.now())?.microseconds ?? 0 }
+        lock.withLock { counts.clock.offset(at: MonotonicClock.now())?.microseconds ?? 0 }
     }
 }
 
@@ -235,7 +251,8 @@ extension StudioConnection {
         requestRegularKeyFrame(now)
         let deadline = lock.withLock { machine?.nextDeadline }
         let feedback = sendFeedback(now: now)
-        return [deadline, nextKeyFrame, datagramLimit, feedback].compactMap(\.self).min()
+        let wishes = tellWaitingWishes(now)
+        return [deadline, nextKeyFrame, datagramLimit, feedback, wishes].compactMap(\.self).min()
     }
 
     /// For what is cut at key frames. At once where that has only begun to be wanted.
@@ -252,7 +269,7 @@ extension StudioConnection {
     }
 
     private func sendFeedback(now: MediaTimestamp) -> MediaTimestamp? {
-        let (offset, video, audio) = lock.withLock { (clock.offset(at: now), self.video, self.audio) }
+        let (offset, video, audio) = lock.withLock { (counts.clock.offset(at: now), self.video, self.audio) }
         return media.report(offset: offset, now: now) { isVideo in
             (isVideo ? video?.droppedCount : audio?.droppedCount) ?? 0
         } send: { feedback, isTold in
@@ -292,8 +309,8 @@ extension StudioConnection {
         let mayHavePaused = lock.withLock {
             defer { self.mayHavePaused = false }
             if self.mayHavePaused {
-                videoCounter.paused()
-                audioCounter.paused()
+                counts.video.paused()
+                counts.audio.paused()
             }
             return self.mayHavePaused
         }
@@ -306,9 +323,9 @@ extension StudioConnection {
     private func count(_ packet: MediaPacket) -> Bool {
         guard !stopped.contains(packet.codec.isVideo ? .video : .audio) else { return false }
         if packet.codec.isVideo {
-            videoCounter.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime)
+            counts.video.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime)
         } else {
-            audioCounter.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime)
+            counts.audio.add(packet.header, bytes: packet.count, arrived: packet.arrivalTime)
         }
         return true
     }
@@ -321,11 +338,11 @@ extension StudioConnection {
             case .format(let format): formatChanged(format)
             case .stats(let stats):
                 lock.withLock {
-                    producerStats = stats
-                    firstStats = firstStats ?? stats
+                    counts.producer = stats
+                    counts.first = counts.first ?? stats
                 }
             case .clock(let sent, let received, let answered, let returned):
-                lock.withLock { clock.add(sent: sent, received: received, answered: answered, returned: returned) }
+                lock.withLock { counts.clock.add(sent: sent, received: received, answered: answered, returned: returned) }
             case .close: carrier.close()
             case .finish(let end):
                 lock.withLock { self.end = end }
@@ -339,14 +356,15 @@ extension StudioConnection {
             case .pause(let what): pauseChanged(to: true, what)
             case .resume(let what): pauseChanged(to: false, what)
             case .rate(let rate):
-                lock.withLock { qualityStep = Int(rate.step) }
+                lock.withLock { counts.qualityStep = Int(rate.step) }
                 session.report(
                     .rate(
                         VideoRate(bitrate: Int(rate.bitrate), frameRate: rate.frameRate, step: Int(rate.step))))
             case .videoState(let state): if let status = VideoStatus(state) { session.report(.videoState(status)) }
             case .carrierOffer(let offer): offered(offer)
+            case .streams(let streams): streamsChanged(streams)
             // Not offered in HELLO yet, or performed before.
-            case .streams, .data, .dataCredit, .carrierBind: break
+            case .data, .dataCredit, .carrierBind: break
             // For the producer's side only.
             case .decide, .authorise, .start, .keyFrame, .prefer, .feedback: break
             }
@@ -358,26 +376,11 @@ extension StudioConnection {
         sessionID = accept.sessionID
         if session.configuration.transport == .udp { datagramLimit = MonotonicClock.now() + Self.datagramTime }
         lock.withLock { acceptedAt = MonotonicClock.now() }
-        var channels: [UInt16] = []
         do throws(GantryError) {
             if let name = try verdict.pairStranger(publicKeyInfo, named: peer.name) {
                 session.report(.paired(name: name))
             }
-            for stream in accept.streams {
-                guard media.codec(of: stream.channel) == nil, !channels.contains(stream.channel) else { continue }
-                switch stream.kind {
-                case .video where session.configuration.wantsVideo && video == nil:
-                    guard let codec = stream.codec, codec.isVideo else { continue }
-                    try addVideo(stream.channel, codec)
-                case .audio where session.configuration.wantsAudio && audio == nil:
-                    guard let codec = stream.codec, codec == .opus else { continue }
-                    try addAudio(stream.channel, codec)
-                case .data where session.configuration.wantsData && takesData:
-                    data?.open(channel: stream.channel)
-                case .video, .audio, .data: continue
-                }
-                channels.append(stream.channel)
-            }
+            try receive(accept.streams)
         } catch {
             perform(lock.withLock { machine?.failed(error) })
             return
@@ -385,13 +388,12 @@ extension StudioConnection {
         limit = session.remainingDuration.map { MediaLimit($0, video: video != nil, audio: audio != nil) }
         // A cable is no address to dial.
         let device = verdict.seen(at: isOnCable ? nil : peerAddress)
-        session.report(
-            .connected(
-                name: device ?? peer.name.text, address: peerAddress,
-                streams: accept.streams.map {
-                    StreamInfo(
-                        channel: Int($0.channel), kind: $0.kind, codec: $0.codec, name: DisplayName($0.name).text)
-                }))
+        let origin = StreamConnection(
+            producer: device ?? peer.name.text, address: peerAddress, keyID: verdict.provenKeyID)
+        self.origin = origin
+        let streams = accept.streams.map { StreamInfo($0, connection: origin) }
+        session.report(.connected(name: origin.producer, address: peerAddress, streams: streams))
+        session.streamsChanged(added: streams)
         for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
         // START brings one.
         nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
@@ -400,6 +402,65 @@ extension StudioConnection {
             media.startFeedback(channels)
         }
         start(channels)
+    }
+
+    /// Prepares for those of the streams that are wanted, and not received yet.
+    private func receive(_ streams: [StreamDescription]) throws(GantryError) {
+        for stream in streams {
+            guard media.codec(of: stream.channel) == nil, !channels.contains(stream.channel) else { continue }
+            switch stream.kind {
+            case .video where session.configuration.wantsVideo && video == nil:
+                guard let codec = stream.codec, codec.isVideo else { continue }
+                try addVideo(stream.channel, codec)
+            case .audio where session.configuration.wantsAudio && audio == nil:
+                guard let codec = stream.codec, codec == .opus else { continue }
+                try addAudio(stream.channel, codec)
+            case .data where session.configuration.wantsData && takesData:
+                data?.open(channel: stream.channel)
+            case .video, .audio, .data: continue
+            }
+            channels.append(stream.channel)
+        }
+    }
+
+    /// The producer has added or removed streams. What was received and has gone stops; what is wanted and new is asked for.
+    private func streamsChanged(_ streams: Streams) {
+        guard let origin else { return }
+        let gone = Set(streams.removed).union(streams.added.map(\.channel))
+        let lost = session.streams.filter {
+            gone.contains(UInt16(clamping: $0.channel)) && media.codec(of: UInt16(clamping: $0.channel)) != nil
+        }
+        let former = channels
+        for stream in lost { stopReceiving(UInt16(clamping: stream.channel)) }
+        session.streamsChanged(
+            added: streams.added.map { StreamInfo($0, connection: origin) }, removed: Set(streams.removed.map(Int.init))
+        )
+        do throws(GantryError) {
+            try receive(streams.added)
+        } catch {
+            return perform(lock.withLock { machine?.failed(error) })
+        }
+        for stream in lost where (stream.kind == .video ? video == nil : audio == nil) {
+            session.report(.playbackStopped(stream))
+        }
+        guard channels != former, !channels.isEmpty else { return }
+        for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
+        if lock.withLock({ machine?.features.contains(.rateControl) }) == true { media.startFeedback(channels) }
+        start(channels)
+    }
+
+    private func stopReceiving(_ channel: UInt16) {
+        let (oldVideo, oldAudio) = lock.withLock {
+            let old = (videoChannel == channel ? video : nil, audioChannel == channel ? audio : nil)
+            if old.0 != nil { (video, videoChannel) = (nil, nil) }
+            if old.1 != nil { (audio, audioChannel) = (nil, nil) }
+            return old
+        }
+        oldVideo?.stop()
+        oldAudio?.stop()
+        media.remove(channel)
+        formats[channel] = nil
+        channels.removeAll { $0 == channel }
     }
 
     private func start(_ channels: [UInt16]) {
@@ -471,7 +532,7 @@ extension StudioConnection {
         for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
         // Behind the outputs.
         media.formatChanged(format.channel, epoch: format.epoch)
-        session.report(.format(format.format))
+        session.formatChanged(format.format, channel: Int(format.channel))
     }
 }
 
@@ -497,22 +558,13 @@ extension StudioConnection {
     private func insistOnDatagrams() {
         datagramLimit = nil
         guard !media.hasDatagrams else { return }
-        let error = GantryError(
-            .udpBlocked,
-            "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."
-        )
-        perform(lock.withLock { machine?.failed(error) })
+        perform(lock.withLock { machine?.failed(DatagramIntake.blocked) })
     }
 }
 
 // MARK: - Statistics, any thread
 
 extension StudioConnection {
-    /// Counts of a peer: they may be anything.
-    private static func grown(_ now: UInt64, since first: UInt64) -> Int {
-        now > first ? Int(clamping: now - first) : 0
-    }
-
     var statistics: StudioStatistics {
         let (videoReceiver, audioReceiver) = lock.withLock { (video, audio) }
         var result = StudioStatistics()
@@ -526,30 +578,7 @@ extension StudioConnection {
             result.height = counters.height
         }
         if let counters = audioReceiver?.statistics { result.audioLatency = .init(counters.latency) }
-        lock.withLock {
-            result.framesReceived = videoCounter.received
-            result.framesLost = videoCounter.lost
-            result.videoBytes = videoCounter.bytes
-            result.framesPerSecond = videoCounter.packetsPerSecond
-            result.videoBitrate = videoCounter.bitrate
-            result.mediaSeconds = (videoCounter.received > 0 ? videoCounter : audioCounter).seconds
-            result.jitter = Int(clamping: videoCounter.jitter.microseconds)
-            result.audioPacketsReceived = audioCounter.received
-            result.audioPacketsLost = audioCounter.lost
-            result.audioBytes = audioCounter.bytes
-            if let firstStats {
-                result.producerFramesSent = Self.grown(producerStats.framesSent, since: firstStats.framesSent)
-                result.producerFramesDropped = Self.grown(producerStats.framesDropped, since: firstStats.framesDropped)
-            }
-            result.roundTrip = Int(clamping: clock.roundTrip?.microseconds ?? 0)
-            result.clockOffset = Int(clamping: clock.offset(at: MonotonicClock.now())?.microseconds ?? 0)
-            result.clockDrift = clock.driftPartsPerMillion
-            result.producerEncodeTime = .init(producerStats, .encode)
-            result.qualityStep = qualityStep
-            result.producerCaptureTime = .init(producerStats, .capture)
-            result.producerReadyTime = .init(producerStats, .ready)
-            result.producerQueueTime = .init(producerStats, .queue)
-        }
+        lock.withLock { counts.fill(&result) }
         return result
     }
 }

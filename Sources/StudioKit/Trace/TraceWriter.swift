@@ -117,7 +117,9 @@ struct TraceWriter {
         case .replay(let behind):
             line.add("event", "replay")
             line.add("behind", behind)
-        case .connecting, .discoveryUnavailable, .paired, .format(.audio), .firstFrame, .ended: return nil
+        case .connecting, .discoveryUnavailable, .paired, .streams, .playbackStopped, .player, .format(.audio),
+            .firstFrame, .ended:
+            return nil
         }
         return line
     }

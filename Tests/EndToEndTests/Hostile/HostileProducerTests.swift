@@ -371,6 +371,53 @@ extension EndToEnd {
             }
         }
 
+        @Test("S12: what is received goes and comes again while the connection stands")
+        func streamsGoAndCome() async throws {
+            let trap = try await Trap()
+            let media = try CodedMedia.pictures(width: 320, height: 180, count: 3)
+            let states = Watched<[PlayerState]>([])
+            let steps = Watched(0)
+            let configuration = StudioSessionConfiguration()
+            let run = try await trap.session(configuration) { peer in
+                try Self.begin(peer, media)
+                try peer.send(.streams(Streams(removed: [1, 7])))
+                _ = try peer.receive(wait: 1000)
+                try peer.send(.streams(Streams(added: [Self.camera(channel: 3), Self.camera(channel: 4)])))
+                // START again, with the new channel.
+                _ = try peer.receive(wait: 2000)
+                steps.change { $0 = 1 }
+                try peer.send(HostileMessages.videoFormat(channel: 3, parameterSets: media[0].parameterSets))
+                for (number, unit) in media.enumerated() {
+                    try peer.send(
+                        HostilePeer.media(
+                            .video, unit.bytes, channel: 3,
+                            header: MediaHeader(
+                                sequence: UInt32(number), presentationTime: .init(microseconds: Int64(number) * 33_000),
+                                epoch: 1, isKey: number == 0)))
+                }
+                try peer.send(.streams(Streams(removed: [2, 3])))
+                _ = try peer.receive(wait: 1000)
+                states.change { $0 = [] }
+                _ = peer.isClosed(within: 500, alive: true)
+            }
+            let state = run.state.value
+            #expect(state.lostStreams.map(\.channel) == [1, 2, 3])
+            #expect(state.hasFrame)
+            #expect(state.changes.first?.created.map(\.channel) == [1, 2])
+            #expect(state.changes.contains { $0.created.map(\.channel) == [3, 4] && $0.created[0].source == .camera })
+            #expect(state.changes.contains { $0.changed.first?.channel == 3 && $0.changed.first?.width == 320 })
+            #expect(state.players.contains { $0.contains(.stopped) && $0.contains(.active) })
+            #expect(state.players.contains { $0.contains(.playing) })
+            #expect(run.session.streams.isEmpty)
+            try await trap.servesTheGenuineOne()
+        }
+
+        private static func camera(channel: UInt16) -> StreamDescription {
+            StreamDescription(
+                channel: channel, kind: .video, codec: .h264, source: .camera,
+                created: MediaTimestamp(microseconds: 5), name: "second")
+        }
+
         /// A format of what was not asked for must not make an output wait for it.
         @Test func formatsThatWereNotAskedForAreIgnored() async throws {
             let trap = try await Trap()

@@ -79,7 +79,8 @@ extension EndToEnd {
         }
 
         /// With hardly any room the picture goes, the studio is told, and sound stays.
-        @Test(.timeLimit(.minutes(2))) func soundGoesOnWhenThePictureCannot() async throws {
+        @Test("O4, O5: sound goes on when the picture cannot, and the picture comes back", .timeLimit(.minutes(2)))
+        func soundGoesOnWhenThePictureCannot() async throws {
             let stage = try Stage(video: .init(bitrate: 2_000_000))
             try await stage.pair()
             let relay = try ThrottledRelay(to: stage.endpoint.port, rate: 50_000_000)

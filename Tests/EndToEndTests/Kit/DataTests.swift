@@ -9,7 +9,7 @@ import Testing
 extension EndToEnd {
     /// Data beside the media, in both directions.
     @Suite struct DataTests {
-        @Test func eachSideHearsTheOther() async throws {
+        @Test("S6: each side hears the other, by label") func eachSideHearsTheOther() async throws {
             let stage = try Stage()
             try await stage.pair()
             let (heard, asked) = (Watched<[LabeledData]>([]), Watched<[LabeledData]>([]))

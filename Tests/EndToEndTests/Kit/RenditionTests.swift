@@ -64,7 +64,7 @@ extension EndToEnd {
         }
 
         /// One gets what it wishes for, changes its mind twice, and nothing is lost; the other hears of nothing.
-        @Test func eachGetsItsOwnPicture() async throws {
+        @Test("O8: each gets its own picture") func eachGetsItsOwnPicture() async throws {
             let setting = try await Setting()
             let whole = try await setting.stage.connect()
             let own = try await setting.stage.connect()

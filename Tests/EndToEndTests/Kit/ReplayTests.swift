@@ -55,7 +55,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func whatWasIsShownAgainAndThenWhatIs() async throws {
+        @Test("S5: what was is shown again, and then what is") func whatWasIsShownAgainAndThenWhatIs() async throws {
             let setting = try await Setting(ReplaySettings(duration: .seconds(20)))
             let (replay, shown, live) = (setting.replay, setting.shown, setting.live)
             try await setting.waitForMore(100, in: live)

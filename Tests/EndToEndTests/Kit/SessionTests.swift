@@ -224,7 +224,7 @@ extension EndToEnd {
             listener.stop()
         }
 
-        @Test func twoStudiosReceiveTheSame() async throws {
+        @Test("S16: two studios receive the same") func twoStudiosReceiveTheSame() async throws {
             let stage = try Stage()
             try await stage.pair()
             let second = try StudioController(

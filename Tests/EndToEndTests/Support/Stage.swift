@@ -103,6 +103,9 @@ final class SessionRun: Sendable {
         /// What was stopped here after each change.
         var stops: [MediaSelection] = []
         var replays: [MediaDuration?] = []
+        var changes: [StreamChange] = []
+        var lostStreams: [StreamInfo] = []
+        var players: [PlayerState] = []
         var rates: [VideoRate] = []
         var pictureStates: [VideoStatus] = []
         var decodingFailed: GantryError?
@@ -127,6 +130,9 @@ final class SessionRun: Sendable {
     private static func note(_ event: StudioEvent, _ state: inout State) {
         switch event {
         case .connecting, .discoveryUnavailable, .paired: break
+        case .streams(let change): state.changes.append(change)
+        case .playbackStopped(let stream): state.lostStreams.append(stream)
+        case .player(let player): state.players.append(player)
         case .connected(let name, _, let streams):
             state.isConnected = true
             state.connections += 1

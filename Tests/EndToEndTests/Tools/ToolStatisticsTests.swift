@@ -38,7 +38,8 @@ extension EndToEnd {
             return try PrometheusText.read(try await Oracle.check(["python3", "-c", program, url]).text)
         }
 
-        @Test func bothToolsTellTheirFiguresInEveryWay() async throws {
+        @Test("O7: both tools tell their figures in every way") func bothToolsTellTheirFiguresInEveryWay() async throws
+        {
             let stage = try ToolStage()
             try await stage.pair()
             let collector = try await startCollector()

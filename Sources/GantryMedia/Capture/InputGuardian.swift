@@ -1,0 +1,28 @@
+import GantryCore
+import GantryPlatform
+import Synchronization
+
+/// Tells libavformat's blocking calls when to give up. Any thread.
+package final class InputGuardian: Sendable {
+    private let stopped = Atomic(false)
+    private let limit = Atomic<Int64>(0)
+
+    package init() {}
+
+    var isStopped: Bool { stopped.load(ordering: .relaxed) }
+    package func stop() { stopped.store(true, ordering: .relaxed) }
+
+    var deadline: MediaTimestamp? {
+        get {
+            let value = limit.load(ordering: .relaxed)
+            return value == 0 ? nil : MediaTimestamp(microseconds: value)
+        }
+        set { limit.store(newValue?.microseconds ?? 0, ordering: .relaxed) }
+    }
+
+    var shouldInterrupt: Bool {
+        if isStopped { return true }
+        guard let deadline else { return false }
+        return MonotonicClock.now() > deadline
+    }
+}

@@ -1,0 +1,114 @@
+import GantryCore
+import GantryPlatform
+
+/// Tells what happens in a session, in order, to any number of readers and to the delegate. Any thread.
+final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock`.
+    /// Events that are kept for each reader that is slow, and for one that comes later.
+    static let capacity = 64
+
+    private let lock = Lock()
+    private var history: [StudioEvent] = []
+    private var readers: [Int: AsyncStream<StudioEvent>.Continuation] = [:]
+    private var nextReader = 0
+    private var isOver = false
+    private var progress: SessionProgress
+    private var toldPlayer: PlayerState = []
+    private var list = StreamList()
+    private var delivery: DelegateDelivery?
+
+    init(wanted: MediaSelection) { progress = SessionProgress(wanted: wanted) }
+
+    deinit {
+        for reader in readers.values { reader.finish() }
+        delivery?.finish()
+    }
+
+    var state: SessionState { lock.withLock { progress.state } }
+    var player: PlayerState { lock.withLock { progress.player } }
+    var streams: [StreamInfo] { lock.withLock { list.streams } }
+
+    /// A stream of its own, from the first event on (of many, from the newest 64 on) to `ended`.
+    func events() -> AsyncStream<StudioEvent> {
+        let (stream, continuation) = AsyncStream<StudioEvent>.makeStream(
+            bufferingPolicy: .bufferingNewest(Self.capacity))
+        let isOver = lock.withLock { () -> Bool in
+            for event in history { continuation.yield(event) }
+            guard !self.isOver else { return true }
+            let number = nextReader
+            nextReader += 1
+            readers[number] = continuation
+            continuation.onTermination = { [weak self] _ in self?.forget(number) }
+            return false
+        }
+        if isOver { continuation.finish() }
+        return stream
+    }
+
+    private func forget(_ number: Int) { _ = lock.withLock { readers.removeValue(forKey: number) } }
+
+    /// Everything from now on goes to `new`, too.
+    func deliver(to new: DelegateDelivery?) {
+        let former = lock.withLock { () -> DelegateDelivery? in
+            defer { delivery = isOver ? nil : new }
+            return delivery
+        }
+        former?.finish()
+    }
+
+    // MARK: What happens
+
+    func started() { lock.withLock { progress.started() } }
+
+    /// The first picture or sound of a connection.
+    func mediaCame() {
+        lock.withLock {
+            progress.mediaCame()
+            tellPlayer()
+        }
+    }
+
+    func tell(_ event: StudioEvent) {
+        lock.withLock {
+            guard !isOver else { return }
+            progress.note(event)
+            yield(event)
+            if case .ended = event { return }
+            tellPlayer()
+        }
+    }
+
+    func streamsChanged(_ change: (inout StreamList) -> StreamChange?) {
+        lock.withLock {
+            if let change = change(&list), !isOver { yield(.streams(change)) }
+        }
+    }
+
+    /// After `ended`.
+    func finish() {
+        let (readers, delivery) = lock.withLock {
+            defer {
+                self.readers = [:]
+                self.delivery = nil
+            }
+            isOver = true
+            return (self.readers, self.delivery)
+        }
+        for reader in readers.values { reader.finish() }
+        delivery?.finish()
+    }
+
+    /// Under the lock.
+    private func tellPlayer() {
+        guard progress.player != toldPlayer, !isOver else { return }
+        toldPlayer = progress.player
+        yield(.player(toldPlayer))
+    }
+
+    /// Under the lock: readers get everything in one order.
+    private func yield(_ event: StudioEvent) {
+        if history.count == Self.capacity { history.removeFirst() }
+        history.append(event)
+        for reader in readers.values { reader.yield(event) }
+        delivery?.queue.pushDroppingOldest(event)
+    }
+}
