@@ -8,7 +8,6 @@ struct SessionCommon: Sendable {
     private var nextPing: MediaTimestamp
     private var secondStart: MediaTimestamp
     private var messagesInSecond = 0
-    private var messagesAllowed = WireLimits.controlPerSecond
     private var creditCounted: UInt64 = 0
     private var keyFrames: [KeyFrameLimiter] = Array(
         repeating: KeyFrameLimiter(), count: WireLimits.maximumChannels + 1)
@@ -85,14 +84,11 @@ struct SessionCommon: Sendable {
         heard(now: now)
         guard type.maySend(role.other) else { return failed(.outOfOrder(type)) }
         if now >= secondStart + .seconds(1) {
-            // What a connection that stood still has held back comes all at once.
-            let seconds = min(now - secondStart, SessionLimits.connectionSilence).microseconds / 1_000_000
-            messagesAllowed = WireLimits.controlPerSecond * Int(seconds)
             secondStart = now
             messagesInSecond = 0
         }
         messagesInSecond += 1
-        guard messagesInSecond <= messagesAllowed else {
+        guard messagesInSecond <= WireLimits.controlPerSecond else {
             return failed(
                 GantryError(
                     .protocolError,
