@@ -5,7 +5,7 @@ import StudioKit
 import Testing
 
 /// Notes what a delegate is told, and on which threads.
-private final class DelegateLog: StudioSessionDelegate {
+private final class SessionDelegateLog: StudioSessionDelegate {
     struct State: Sendable {
         var calls: [String] = []
         var events = 0
@@ -96,7 +96,7 @@ extension EndToEnd {
         func delegate() async throws {
             let stage = try Stage(port: try LoopbackSocket.freePort())
             try await stage.pair()
-            let log = DelegateLog { session in
+            let log = SessionDelegateLog { session in
                 session.pause(.audio)
                 session.resume()
                 _ = session.statistics
@@ -123,7 +123,7 @@ extension EndToEnd {
         func failure() async throws {
             let stage = try Stage()
             try await stage.pair()
-            let log = DelegateLog()
+            let log = SessionDelegateLog()
             let target = ProducerTarget(endpoint: Endpoint(host: "127.0.0.1", port: try LoopbackSocket.freePort()))
             let session = try stage.studio.subscribe(to: target, delegate: log)
             #expect(try await log.state.wait { $0.calls == ["fail"] })
