@@ -342,7 +342,9 @@ extension StudioConnection {
                     counts.first = counts.first ?? stats
                 }
             case .clock(let sent, let received, let answered, let returned):
-                lock.withLock { counts.clock.add(sent: sent, received: received, answered: answered, returned: returned) }
+                lock.withLock {
+                    counts.clock.add(sent: sent, received: received, answered: answered, returned: returned)
+                }
             case .close: carrier.close()
             case .finish(let end):
                 lock.withLock { self.end = end }

@@ -53,7 +53,8 @@ import Testing
         let set = RenditionSet(settings) { wish, sequence in
             made.change { $0.append(wish) }
             return VideoRendition(
-                settings: settings, wish: wish, sequence: sequence, wantedBitrate: WantedBitrate(nil), epochs: EpochCounter(),
+                settings: settings, wish: wish, sequence: sequence, wantedBitrate: WantedBitrate(nil),
+                epochs: EpochCounter(),
                 pauseGate: PauseGate(), counters: VideoCounters(), events: { _ in })
         }
         let (busy, calm) = (Receiver(), Receiver())
