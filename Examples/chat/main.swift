@@ -34,13 +34,16 @@ func host(port: UInt16) throws {
 
 func join(_ name: String?) throws {
     let studio = try StudioController()
-    let session = studio.makeSession(try studio.target(name), configuration: StudioSessionConfiguration())
+    var configuration = StudioSessionConfiguration()
+    configuration.reconnection = .always  // Waits for the producer, also when it comes later.
+    let session = studio.makeSession(try studio.target(name), configuration: configuration)
     session.observeData(label) { show("-", $0) }
     let events = session.events
     Task.detached {
         for await event in events {
             switch event {
             case .connected(let name, _, _): print("\(name) is there.")
+            case .disconnected(let error): print("Nobody is there yet.", error?.message ?? "")
             case .ended(let error): print("The chat is over.", error?.message ?? "")
             default: break
             }

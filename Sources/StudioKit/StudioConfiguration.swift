@@ -12,11 +12,15 @@ public struct StudioConfiguration: Sendable {
     public var fieldOfUse = FieldOfUse()
 
     // What `StudioController.sessionConfiguration` begins with.
+    /// Whether sessions take the picture.
     public var wantsVideo = true
+    /// Whether sessions take sound.
     public var wantsAudio = true
+    /// Whether sessions take data channels.
     public var wantsData = true
     /// How media comes over a network.
     public var transport = MediaTransport.auto
+    /// Whether sessions go on when their connection has ended.
     public var reconnection = Reconnection.never
     /// How much of the past a session holds from its start on, 1 s to 10 min; nil: nothing.
     public var replay: MediaDuration?

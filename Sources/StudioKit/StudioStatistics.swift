@@ -61,8 +61,9 @@ public struct StudioStatistics: Sendable, Equatable {
     public struct UDPCounts: Sendable, Equatable {
         /// Pictures and packets of sound.
         public var units = 0
-        /// Datagrams that should have come, and those of them that did not by themselves.
+        /// Datagrams that should have come.
         public var expected = 0
+        /// Those of them that did not come by themselves.
         public var lost = 0
         /// Datagrams that parity gave back.
         public var repaired = 0

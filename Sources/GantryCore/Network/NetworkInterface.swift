@@ -1,8 +1,12 @@
 /// One network interface of this machine, as it was when it was asked for. A value.
 public struct NetworkInterface: Sendable, Hashable, Identifiable {
+    /// What it is a way through.
     public enum Kind: String, Sendable, Hashable {
+        /// Ethernet, also by a USB adapter.
         case wired
+        /// A radio of the kinds of IEEE 802.11.
         case wifi
+        /// This machine alone.
         case loopback
         /// A bridge, a tunnel, the end of a container's or a virtual machine's network, a dummy.
         case virtual
@@ -14,6 +18,7 @@ public struct NetworkInterface: Sendable, Hashable, Identifiable {
     public let name: String
     /// The kernel's number of it.
     public let index: Int
+    /// What it is a way through, as the kernel says.
     public let kind: Kind
     /// It is switched on, and has a cable or an access point.
     public let isUp: Bool

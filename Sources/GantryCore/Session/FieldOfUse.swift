@@ -6,11 +6,14 @@ public struct FieldOfUse: Sendable, Hashable {
     /// Bytes of UTF-8 that each part may have: with three of them the announcement stays within 200 bytes.
     public static let maximumBytes = 48
 
-    /// Nil: none, or any. What cannot be shown is dropped, and what is too long cut (`DisplayName`).
+    /// Where; nil: none, or any. What cannot be shown is dropped, and what is too long cut (`DisplayName`).
     public let venue: String?
+    /// Whose content it is; nil: none, or any.
     public let owner: String?
+    /// Which application it is for; nil: none, or any.
     public let app: String?
 
+    /// What is left out is none, or any. What cannot be shown is dropped, and what is too long cut.
     public init(venue: String? = nil, owner: String? = nil, app: String? = nil) {
         self.venue = Self.clean(venue)
         self.owner = Self.clean(owner)

@@ -20,6 +20,7 @@ public struct ConfigurationSetting: Sendable, Hashable {
     public let defaultValue: SettingValue
     /// One sentence.
     public let summary: String
+    /// From when on a change of it counts.
     public let application: Application
 
     package init(

@@ -6,9 +6,13 @@
 public enum SettingValue: Sendable, Hashable {
     /// The setting's default.
     case null
+    /// True or false.
     case bool(Bool)
+    /// A whole number.
     case integer(Int)
+    /// A number with a fraction.
     case number(Double)
+    /// A text: a name, a time such as "30s", a rate such as "6M".
     case string(String)
 
     /// As the text forms of settings have it; nil for null.

@@ -15,6 +15,7 @@ public struct AnnouncementStatistics: Sendable, Hashable, Identifiable {
     public internal(set) var lost = 0
     /// `CLOCK_MONOTONIC`: when it was told of last.
     public internal(set) var lastSeen: MediaTimestamp
+    /// Whether it is announced now.
     public internal(set) var isHere = true
 
     public var id: String { name }

@@ -1,9 +1,11 @@
 /// Whether a paired producer can be received, well, just now.
 public enum ServiceState: Sendable, Hashable {
+    /// A paired producer is here, and what is received of it is well.
     case up
     /// And why not; never empty.
     case down(ServiceDownReasons)
 
+    /// Whether it is `up`.
     public var isUp: Bool { self == .up }
 
     /// Empty when it is up.

@@ -41,8 +41,8 @@ import Testing
         let before = rows.value
         let start = MonotonicClock.now()
         try await onThread { feed.stop() }
-        // 1.5 s; the report itself would never end.
-        #expect(MonotonicClock.now() - start < .seconds(10))
+        // 1.5 s on a machine that is free; the report itself would never end.
+        #expect(MonotonicClock.now() - start < .seconds(60))
         #expect(rows.value > before, "the last figures are written")
         release.close()
     }

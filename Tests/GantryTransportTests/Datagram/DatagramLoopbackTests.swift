@@ -50,7 +50,7 @@ import Testing
         let ends = try await DatagramEnds(try DatagramRelay { _, _ in [] })
         let start = MonotonicClock.now()
         #expect(try await ends.begin() == .blocked)
-        #expect(MonotonicClock.now() - start < .seconds(5))
+        #expect(MonotonicClock.now() - start < .seconds(60))
         #expect(!ends.sender.send(DatagramEnds.packet([0, 0, 0, 1, 0x65, 1], sequence: 0), channel: 1))
         try await ends.end()
     }
