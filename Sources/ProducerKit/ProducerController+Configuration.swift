@@ -9,6 +9,9 @@ extension ProducerController {
     /// The version of this library, "MAJOR.MINOR.PATCH".
     public static var version: String { GantryVersion.text }
 
+    /// This machine's monotonic clock (`CLOCK_MONOTONIC`) now: what capture, arrival and decoding are stamped with.
+    public static var now: MediaTimestamp { MonotonicClock.now() }
+
     /// What is told on standard error, of the whole process. At the beginning `warning`.
     public static var logLevel: LogLevel {
         get { Log.publicLevel }

@@ -83,12 +83,18 @@ extension ProducerController {
     /// for one then. False for other formats, and when not running.
     public var needsKeyFrame: Bool {
         guard let server = running else { return false }
-        guard configuration.video?.coded == nil else { return server.wantsDeviceKeyFrame }
+        guard server.videoSettings?.coded == nil else { return server.wantsDeviceKeyFrame }
         return server.isReceived(.video) && (codedInput(nil)?.needsKeyFrame ?? false)
     }
 
+    /// Of the run that is on; else what the next one begins with.
+    private var videoSettings: ProducerConfiguration.VideoSettings? {
+        guard let running else { return configuration.video }
+        return running.videoSettings
+    }
+
     private func checked(_ frame: CapturedFrame, _ layout: RawFrame.Layout) throws(GantryError) -> RawFrame {
-        if let coded = configuration.video?.coded { throw Self.wrongFormat(frame.format, coded.codec) }
+        if let coded = videoSettings?.coded { throw Self.wrongFormat(frame.format, coded.codec) }
         return try frame.raw(layout)
     }
 
@@ -107,14 +113,14 @@ extension ProducerController {
     }
 
     private func enqueueCoded(_ frame: CapturedFrame, _ codec: MediaCodec) throws(GantryError) -> Bool {
-        let passesOn = configuration.video?.coded
+        let passesOn = videoSettings?.coded
         if let passesOn, passesOn.codec != codec { throw Self.wrongFormat(frame.format, passesOn.codec) }
         if passesOn != nil, frame.rotation != 0 {
             throw GantryError(
                 .invalidArgument,
                 "Pictures that are handed on cannot be turned: say it in VideoSettings.coded.rotation.")
         }
-        guard let server = running, !server.isPaused, configuration.video != nil, let input = codedInput(codec) else {
+        guard let server = running, !server.isPaused, server.videoSettings != nil, let input = codedInput(codec) else {
             return false
         }
         let (bytes, time) = (frame.planes.0.bytes, frame.captureTime ?? MonotonicClock.now())

@@ -109,6 +109,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
                 new.stop()
                 throw error
             }
+            // What was configured meanwhile.
+            new.apply(configuration)
             new.events(.started(port: new.port))
         } catch {
             delegateQueue.close()

@@ -218,7 +218,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         for output in lanes.packets { output.finish() }
         context.open?.remove(self)
         report(.ended(failure))
-        news.finish()
+        news.finish(self)
     }
 
     /// One connection, from dialling to its end, and for how long the producer had let us in; nil: it did not.

@@ -2,8 +2,9 @@ import Foundation
 import GantryTestSupport
 import Testing
 
-/// The Swift in docs/coming-from.md compiles against the public API alone: the compiler is not told the package's name.
-@Suite struct ComingFromTests {
+/// The Swift in docs/coming-from.md compiles against the public API alone: the compiler is not told the package's name. One block
+/// after the other: a compiler takes up to 1 GB.
+@Suite(.serialized) struct ComingFromTests {
     struct Block: Sendable, CustomTestStringConvertible {
         var line: Int
         var text: String

@@ -73,7 +73,7 @@ package struct SettingTable<Configuration: Sendable>: Sendable {
     package func changed(
         _ configuration: Configuration, by values: [String: SettingValue]
     ) throws(GantryError) -> Configuration {
-        // In one order, so that the same fault is told each time.
+        // The same fault is told each time.
         try changed(configuration, by: values.sorted { $0.key < $1.key }) { _ in "" }
     }
 
@@ -102,7 +102,9 @@ package struct SettingTable<Configuration: Sendable>: Sendable {
         _ configuration: Configuration, by values: [(key: String, value: SettingValue)], place: (String) -> String
     ) throws(GantryError) -> Configuration {
         var result = configuration
-        for (key, value) in values {
+        // In the order of the table, since one may switch on what another one is about.
+        func rank(_ key: String) -> Int { rows.firstIndex { $0.key == key } ?? rows.count }
+        for (key, value) in values.sorted(by: { rank($0.key) < rank($1.key) }) {
             guard let row = rows.first(where: { $0.key == key }) else { throw unknown(key, place(key)) }
             try row.set(value, in: &result, place: place(key))
         }

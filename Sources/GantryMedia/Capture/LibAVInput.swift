@@ -68,9 +68,10 @@ package final class LibAVInput: @unchecked Sendable {  // The context belongs to
     package static func shown(_ url: String) -> String {
         guard scheme(of: url) != nil, let slashes = url.firstRange(of: "://") else { return url }
         var rest = url[slashes.upperBound...]
-        if let question = rest.firstIndex(of: "?") { rest = rest[..<question] }
+        // A password may have a question mark in it.
         let host = rest.prefix { $0 != "/" }
         if let at = host.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+        if let question = rest.firstIndex(of: "?") { rest = rest[..<question] }
         return DisplayName.sanitized(String(url[..<slashes.upperBound] + rest), graphemes: 200, bytes: 400)
     }
 

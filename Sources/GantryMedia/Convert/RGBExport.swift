@@ -36,7 +36,7 @@ package enum RGBExport {
     }
 
     /// MatrixCoefficients of H.273: 1 BT.709, 9 and 10 BT.2020; 5 and 6 are BT.601, and the rest is taken for it.
-    private static func constants(_ picture: Picture, _ order: Order) -> UnsafePointer<YuvConstants>? {
+    static func constants(_ picture: Picture, _ order: Order) -> UnsafePointer<YuvConstants>? {
         var matrix = picture.color.matrix
         if matrix == ColorDescription.unspecified.matrix {
             matrix = ColorDescription.assumed(forHeight: picture.height).matrix

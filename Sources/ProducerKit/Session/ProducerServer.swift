@@ -25,6 +25,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     let store: DeviceStore
     let name: DisplayName
     let transport: MediaTransport
+    /// What the run began with.
+    let videoSettings: ProducerConfiguration.VideoSettings?
     let events: @Sendable (ProducerEvent) -> Void
     /// Asks the application about a studio that is paired.
     let decide: Decider
@@ -77,6 +79,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         port = listener.port
         let pauseGate = PauseGate()
         self.pauseGate = pauseGate
+        videoSettings = configuration.video
         video = configuration.video.map { VideoPipeline(settings: $0, pauseGate: pauseGate, events: events) }
         audio = configuration.audio == nil ? nil : try AudioPipeline(pauseGate: pauseGate)
         streams = Self.streams(configuration)

@@ -2,24 +2,37 @@ import GantryCore
 import GantryPlatform
 
 /// Calls a delegate on a thread of its own, "studio-delegate": it may block, and call the session.
-final class DelegateDelivery: Sendable {
+final class DelegateDelivery: @unchecked Sendable {  // `kept` is guarded by `lock`.
     let queue = BoundedQueue<StudioEvent>(capacity: SessionNews.capacity)
+
+    private let lock = Lock()
+    /// A session that has ended, which nobody else may hold any more.
+    private var kept: StudioSession?
 
     /// - Throws: `general` when the system gives no thread.
     init(_ session: StudioSession, to delegate: any StudioSessionDelegate) throws(GantryError) {
         let queue = queue
         // Never joined: the delegate may be the one that lets go of the session, or may not come back.
-        _ = try NamedThread("studio-delegate") { [weak session, weak delegate] in
+        _ = try NamedThread("studio-delegate") { [weak session, weak delegate, self] in
             var hasStood = false
             while let event = queue.pop() {
                 guard let session, let delegate else { continue }
                 delegate.session(session, event, hasStood: &hasStood)
             }
+            // Its outputs may go with it: not under the lock.
+            let last = lock.withLock {
+                defer { kept = nil }
+                return kept
+            }
+            withExtendedLifetime(last) {}
         }
     }
 
     /// What waits is still delivered.
-    func finish() { queue.close() }
+    func finish(keeping session: StudioSession? = nil) {
+        lock.withLock { kept = session }
+        queue.close()
+    }
 }
 
 extension StudioSessionDelegate {

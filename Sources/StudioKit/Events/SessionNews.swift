@@ -48,11 +48,12 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
 
     /// Everything from now on goes to `new`, too.
     func deliver(to new: DelegateDelivery?) {
-        let former = lock.withLock { () -> DelegateDelivery? in
-            defer { delivery = isOver ? nil : new }
+        let over = lock.withLock { () -> DelegateDelivery? in
+            if isOver { return new }
+            defer { delivery = new }
             return delivery
         }
-        former?.finish()
+        over?.finish()
     }
 
     // MARK: What happens
@@ -83,8 +84,8 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
         }
     }
 
-    /// After `ended`.
-    func finish() {
+    /// After `ended`. The delegate still hears of that: until then `session` is kept.
+    func finish(_ session: StudioSession) {
         let (readers, delivery) = lock.withLock {
             defer {
                 self.readers = [:]
@@ -94,7 +95,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
             return (self.readers, self.delivery)
         }
         for reader in readers.values { reader.finish() }
-        delivery?.finish()
+        delivery?.finish(keeping: session)
     }
 
     /// Under the lock.

@@ -10,7 +10,11 @@ struct SessionProgress {
     /// Media have come on this connection.
     private var hasMedia = false
     private var isReplaying = false
-    private var hasLostStreams = false
+    /// What was received and has gone.
+    private var lost: MediaSelection = []
+    private var hasLostStreams: Bool { !lost.isEmpty && lost.isSuperset(of: received) }
+    /// What this connection brings, as far as it is known.
+    private var received: MediaSelection = []
 
     init(wanted: MediaSelection) { self.wanted = wanted }
 
@@ -42,18 +46,25 @@ struct SessionProgress {
     mutating func note(_ event: StudioEvent) {
         switch event {
         case .connecting: if state == .idle { state = .connecting }
-        case .connected:
+        case .connected(_, _, let streams):
             hasStood = true
             state = .connected
             begin()
+            received = []
+            for stream in streams where stream.kind != .data {
+                received.insert(stream.kind == .video ? .video : .audio)
+            }
+            received.formIntersection(wanted)
         case .paused: isPausedThere = true
         case .resumed: isPausedThere = false
         case .stoppedHere(let media): stoppedHere = media
         case .replay(let behind): isReplaying = behind != nil
-        case .playbackStopped:
-            hasMedia = false
-            hasLostStreams = true
-        case .format: hasLostStreams = false
+        case .playbackStopped(let stream):
+            lost.insert(stream.kind == .video ? .video : .audio)
+            // Of two the other one goes on.
+            if hasLostStreams { hasMedia = false }
+        case .format(.video): lost.remove(.video)
+        case .format(.audio): lost.remove(.audio)
         case .disconnected:
             state = hasStood ? .reconnecting : .connecting
             begin()
@@ -65,6 +76,6 @@ struct SessionProgress {
     private mutating func begin() {
         isPausedThere = false
         hasMedia = false
-        hasLostStreams = false
+        lost = []
     }
 }

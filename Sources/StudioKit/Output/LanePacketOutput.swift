@@ -16,11 +16,14 @@ final class LanePacketOutput: PacketOutput, @unchecked Sendable {  // `needsKeyF
     private let lock = Lock()
     private var needsKeyFrame = false
 
+    /// About four seconds of picture and sound, and less than the connection's pools hold.
+    private static let packetLimit = 300
+
     init(_ output: any PacketOutput) {
         self.output = output
         let state = state
-        // About four seconds of picture and sound, and less than the connection's pools hold.
-        lane = OutputLane("packet-output", capacity: 300) { item in
+        // There is always room for what is said between packets.
+        lane = OutputLane("packet-output", capacity: Self.packetLimit + 64) { item in
             switch item {
             case .expect(let video, let audio): output.expect(video: video, audio: audio)
             case .format(let format, let epoch): output.formatChanged(format, epoch: epoch)
@@ -35,9 +38,9 @@ final class LanePacketOutput: PacketOutput, @unchecked Sendable {  // `needsKeyF
 
     func start() throws(GantryError) { try lane.start() }
     var wantsRegularKeyFrames: Bool { output.wantsRegularKeyFrames }
-    func expect(video: Bool, audio: Bool) { lane.queue.pushDroppingOldest(.expect(video: video, audio: audio)) }
+    func expect(video: Bool, audio: Bool) { _ = lane.queue.push(.expect(video: video, audio: audio)) }
     func formatChanged(_ format: StreamFormat, epoch: UInt16) {
-        lane.queue.pushDroppingOldest(.format(format, epoch: epoch))
+        _ = lane.queue.push(.format(format, epoch: epoch))
     }
     func finish() { lane.close() }
 
@@ -51,7 +54,7 @@ final class LanePacketOutput: PacketOutput, @unchecked Sendable {  // `needsKeyF
     }
 
     private func push(_ packet: CodedPacket) -> Bool {
-        guard state.reserve(packet.count) else { return false }
+        guard lane.queue.countInside < Self.packetLimit, state.reserve(packet.count) else { return false }
         if lane.queue.push(.packet(packet)) { return true }
         state.refuse(packet.count)
         return false

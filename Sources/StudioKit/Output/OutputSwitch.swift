@@ -54,6 +54,11 @@ final class OutputSwitch: @unchecked Sendable {
         }
     }
 
+    /// What comes of it from now on is another stream's, and begins.
+    func streamStopped(isVideo: Bool) {
+        if isVideo { callVideo { hasVideo = false } } else { callAudio { hasAudio = false } }
+    }
+
     // MARK: The connection's decoding threads
 
     func live(_ frame: VideoFrame) {

@@ -64,7 +64,7 @@ public final class StudioService: @unchecked Sendable {  // What varies is guard
 
     /// Begins to watch. What is on the network is known a second later, usually; until then `noProducers` holds.
     ///
-    /// - Throws: `invalidState` when it runs already, `general` when the system gives no thread.
+    /// - Throws: `invalidState` when it runs already, `cancelled` when `stop` was called meanwhile, `general` when the system gives no thread.
     public func start() throws(GantryError) {
         let browser = makeBrowser()
         let network = try NetworkWatch { [weak self] information in
@@ -83,6 +83,13 @@ public final class StudioService: @unchecked Sendable {  // What varies is guard
         } catch {
             stop()
             throw error
+        }
+        let isCurrent = lock.withLock { self.browser === browser }
+        guard isCurrent else {
+            // `stop` came before there was anything to stop.
+            network.stop()
+            browser.stop()
+            throw GantryError(.cancelled, "The service was stopped while it started.")
         }
         change { $0.isRunning = true }
         Task.detached { [weak self] in
@@ -110,6 +117,8 @@ public final class StudioService: @unchecked Sendable {  // What varies is guard
     // MARK: What happens
 
     func note(_ event: StudioEvent, of session: StudioSession) {
+        // A URL is no paired producer.
+        guard session.target.url == nil else { return }
         change { $0.note(event, of: ObjectIdentifier(session)) }
     }
 

@@ -20,6 +20,9 @@ final class BriefSession: @unchecked Sendable {  // `result` is guarded by `cond
         configuration.wantsData = false
         let last = searches ? nil : device.lastAddress.flatMap { Endpoint(text: $0) }
         let target = last.map { ProducerTarget(endpoint: $0, keyID: device.keyID, name: device.displayedName) }
+        var context = context
+        // It says nothing of how media come.
+        context.service = nil
         session = StudioSession(
             context: context, target: target ?? ProducerTarget(device), configuration: configuration)
         self.limit = limit

@@ -10,7 +10,14 @@ final class FeedbackMeters: @unchecked Sendable {  // What varies is guarded by 
     private var offset: MediaDuration?
 
     /// With rate control on both ends: from now on.
-    func start(_ channels: [UInt16]) { lock.withLock { meters = channels.map { FeedbackMeter(channel: $0) } } }
+    func start(_ channels: [UInt16]) {
+        lock.withLock {
+            // Those that go on count on: the producer passes over counts that fall.
+            meters = channels.map { channel in
+                meters.first { $0.channel == channel } ?? FeedbackMeter(channel: channel)
+            }
+        }
+    }
 
     /// A piece of a packet came.
     func add(bytes count: Int, channel: UInt16) {

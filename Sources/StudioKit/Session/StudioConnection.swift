@@ -297,7 +297,8 @@ extension StudioConnection {
             if limit?.isReached == true { close() }
             return
         }
-        guard lock.withLock({ count(packet) }) else { return }
+        let (isWanted, video, audio) = lock.withLock { (count(packet), self.video, self.audio) }
+        guard isWanted else { return }
         // These first: who follows a packet hears of it before it is decoded.
         let coded = CodedPacket(packet)
         for output in session.packetOutputs { output.receive(coded) }
@@ -460,6 +461,8 @@ extension StudioConnection {
         }
         oldVideo?.stop()
         oldAudio?.stop()
+        if oldVideo != nil { session.outputs.streamStopped(isVideo: true) }
+        if oldAudio != nil { session.outputs.streamStopped(isVideo: false) }
         media.remove(channel)
         formats[channel] = nil
         channels.removeAll { $0 == channel }

@@ -57,6 +57,20 @@ import Testing
         #expect(studio.configuration.name == nil)
     }
 
+    @Test("S9: what switches something on comes before what is about it, whatever the order it is written in")
+    func orderDoesNotMatter() throws {
+        for json in [#"{"bitrate": "4M", "video": true}"#, #"{"video": true, "bitrate": "4M"}"#] {
+            let producer = try producer()
+            try producer.configure(["video": false])
+            #expect(producer.configuration.video == nil)
+            try producer.configure(json: json)
+            #expect(producer.configuration.video?.bitrate == 4_000_000)
+            try producer.configure(["video": false])
+            try producer.configure(["video": true, "bitrate": "3M"])
+            #expect(producer.configuration.video?.bitrate == 3_000_000)
+        }
+    }
+
     @Test("S9: JSON configures a producer, and what is read back configures another one the same")
     func jsonOfAProducer() throws {
         let producer = try producer()

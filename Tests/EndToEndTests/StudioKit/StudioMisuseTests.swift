@@ -36,8 +36,12 @@ private final class ClosingDelegate: StudioSessionDelegate {
 private final class StandingDelegate: StudioSessionDelegate {
     let isFree = Watched(false)
     let calls = Watched(0)
+    let hasEnded: Watched<Bool>
+    init(hasEnded: Watched<Bool> = Watched(false)) { self.hasEnded = hasEnded }
+
     func session(_ session: StudioSession, didReceive event: StudioEvent) {
         calls.change { $0 += 1 }
+        if case .ended = event { hasEnded.change { $0 = true } }
         isFree.waitBlocking { $0 }
     }
 }
@@ -144,6 +148,7 @@ extension EndToEnd {
             weak var unstarted: StudioSession?
             weak var running: StudioSession?
             weak var output: ActingOutput?
+            let hasEnded = Watched(false)
             weak var delegate: StandingDelegate?
             do {
                 let session = session(stage)
@@ -154,7 +159,8 @@ extension EndToEnd {
             #expect(unstarted == nil)
             do {
                 var configuration = StudioSessionConfiguration()
-                let (ownOutput, ownDelegate) = (ActingOutput(returnsAtOnce: false) {}, StandingDelegate())
+                let ownOutput = ActingOutput(returnsAtOnce: false) {}
+                let ownDelegate = StandingDelegate(hasEnded: hasEnded)
                 ownDelegate.isFree.change { $0 = true }
                 configuration.videoOutputs = [ownOutput]
                 (output, delegate) = (ownOutput, ownDelegate)
@@ -167,15 +173,12 @@ extension EndToEnd {
             #expect(stage.studio.sessions.count == 1)
             #expect(running != nil)
             stage.studio.sessions.first?.close()
-            let isGone = { [weak running, weak output, weak delegate] in
+            let isGone: @Sendable () -> Bool = { [weak running, weak output, weak delegate] in
                 running == nil && output == nil && delegate == nil
             }
-            var tries = 0
-            while !isGone(), tries < 400 {
-                tries += 1
-                try await Task.sleep(for: .milliseconds(50))
-            }
-            #expect(isGone())
+            #expect(try await onThread { waitUntil(.seconds(60), isGone) })
+            // Though nobody but the session held it.
+            #expect(hasEnded.value)
         }
 
         @Test func manyThreadsAtOnce() async throws {

@@ -95,19 +95,8 @@ final class VirtualCameraFrame {
 
     /// Nil for what readers assume anyway.
     private static func constants(_ picture: Picture) -> UnsafePointer<YuvConstants>? {
-        var matrix = picture.color.matrix
-        if matrix == ColorDescription.unspecified.matrix {
-            matrix = ColorDescription.assumed(forHeight: picture.height).matrix
-        }
-        // MatrixCoefficients of H.273: 1 BT.709, 9 and 10 BT.2020; 5 and 6 are BT.601, and the rest is taken for it.
-        switch (matrix, picture.color.isFullRange) {
-        case (1, false): return CYUV_constants_709()
-        case (1, true): return CYUV_constants_709_full()
-        case (9...10, false): return CYUV_constants_2020()
-        case (9...10, true): return CYUV_constants_2020_full()
-        case (_, true): return CYUV_constants_601_full()
-        default: return nil
-        }
+        let wanted = RGBExport.constants(picture, .bgra)
+        return wanted == CYUV_constants_601() ? nil : wanted
     }
 
     private func packPlanes(_ source: Picture, _ base: UnsafeMutablePointer<UInt8>) -> CInt {
