@@ -1,3 +1,4 @@
+import Foundation
 import GantryCore
 import GantryPlatform
 import GantryTestSupport
@@ -16,12 +17,10 @@ import Testing
         let seen = Watched<[Bool]>([])
         let waiting = Watched(0)
         for _ in 0..<3 {
-            Task.detached {
-                try await onThread {
-                    waiting.change { $0 += 1 }
-                    thread.join()
-                    seen.change { $0.append(hasEnded.value) }
-                }
+            Thread.detachNewThread {
+                waiting.change { $0 += 1 }
+                thread.join()
+                seen.change { $0.append(hasEnded.value) }
             }
         }
         #expect(try await waiting.wait { $0 == 3 })
