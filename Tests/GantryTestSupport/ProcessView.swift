@@ -92,7 +92,8 @@ package struct ProcessView: Sendable {
                 try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
             })
         var ports: Set<UInt16> = []
-        for table in ["net/tcp", "net/tcp6"] {
+        // The kernel hands the tables out page by page, and may leave out a line where sockets come and go meanwhile.
+        for table in ["net/tcp", "net/tcp6", "net/tcp", "net/tcp6", "net/tcp", "net/tcp6"] {
             for line in String(decoding: contents(table), as: UTF8.self).split(separator: "\n").dropFirst() {
                 let fields = line.split(separator: " ", omittingEmptySubsequences: true)
                 guard fields.count > 9, fields[3] == "0A", sockets.contains("socket:[\(fields[9])]"),

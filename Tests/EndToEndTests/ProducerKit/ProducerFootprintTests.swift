@@ -32,13 +32,13 @@ extension EndToEnd {
                 #expect(memory > 0 && ownMemory() - memory < 1 << 20, "\(ownMemory() - memory) bytes")
                 #expect(process.listeningPorts.isEmpty)
                 try second.start()
-                #expect(!process.listeningPorts.isEmpty && process.threadCount > threads)
+                #expect(waitUntil { !process.listeningPorts.isEmpty } && process.threadCount > threads)
                 let devices = process.openFiles.filter { file in
                     ["/dev/video", "/dev/snd", "/dev/media", "/dev/bus/usb"].contains { file.hasPrefix($0) }
                 }
                 #expect(devices.isEmpty)
                 second.stop()
-                #expect(process.threadCount <= threads + 2)
+                #expect(waitUntil { process.threadCount <= threads + 2 }, "\(process.threadCount) after \(threads)")
             }
         }
     }

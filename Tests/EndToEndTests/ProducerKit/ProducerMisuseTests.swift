@@ -327,7 +327,7 @@ extension EndToEnd {
                 }
                 try place.producer.start()
                 #expect(try await delegate.states.wait { !$0.isEmpty })
-                #expect(ProcessView(getpid()).listeningPorts.contains(port))
+                #expect(try await onThread { waitUntil { ProcessView(getpid()).listeningPorts.contains(port) } })
             }
             #expect(try await ended.wait { $0 })
             #expect(freed == nil)
