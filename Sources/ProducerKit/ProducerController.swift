@@ -59,6 +59,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     deinit {
         server?.stop()
+        if server != nil { streams.yield(.stopped) }
         delegateQueue.close()
         streams.finish()
     }

@@ -37,9 +37,9 @@ public final class StudioController: Sendable {
     ///   - address: the address that the code names for producers that do not use mDNS ("192.168.1.5", "fd00::5"); nil:
     ///     that of the first network, or 127.0.0.1 without one.
     ///   - port: 0 lets the system choose.
-    ///   - duration: at most 5 minutes.
+    ///   - duration: more than zero, at most 5 minutes.
     ///   - asksForConfirmation: waits for `StudioPairing.confirm` before a producer is let in.
-    /// - Throws: `invalidArgument` for another address, `portInUse`.
+    /// - Throws: `invalidArgument` for another address or duration, `portInUse`.
     public func beginPairing(
         address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300),
         asksForConfirmation: Bool = false
@@ -53,6 +53,9 @@ public final class StudioController: Sendable {
         address: String? = nil, port: UInt16 = 0, duration: MediaDuration = .seconds(300),
         asksForConfirmation: Bool = false, times: PairingTimes
     ) throws(GantryError) -> StudioPairing {
+        guard duration > .zero, duration <= .seconds(300) else {
+            throw GantryError(.invalidArgument, "A pairing window is open for 5 minutes at most, not \(duration.seconds) s.")
+        }
         var bytes = NetworkInterfaces.pairingAddress()
         if let address {
             guard let given = NetworkInterfaces.parseAddress(address) else {

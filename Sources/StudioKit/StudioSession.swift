@@ -146,7 +146,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     }
 
     /// Blocks until the session has ended and all outputs are finished. Not on the cooperative pool, and not from an
-    /// output: the session waits for its outputs.
+    /// output or an observer of data: the session waits for these.
     public func waitUntilEnded() { lock.withLock { thread }?.join() }
 
     /// Of all connections so far; what is a state or a percentile is of the last one.

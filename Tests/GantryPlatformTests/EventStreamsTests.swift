@@ -41,6 +41,22 @@ import Testing
         try await telling
     }
 
+    /// The runtime ends a cancelled reader's stream under a lock that telling it takes, too.
+    @Test func aReaderMayBeCancelledWhileItIsTold() async throws {
+        let streams = EventStreams<Int>(capacity: 3)
+        let isOver = Watched(false)
+        async let telling: Void = onThread { while !isOver.value { streams.yield(1) } }
+        for _ in 0..<2000 {
+            let stream = streams.makeStream()
+            let reader = Task { for await _ in stream {} }
+            await Task.yield()
+            reader.cancel()
+            await reader.value
+        }
+        isOver.change { $0 = true }
+        try await telling
+    }
+
     @Test func lettingGoOfItEndsItsReaders() async {
         var streams: EventStreams<Int>? = EventStreams(capacity: 3)
         let stream = streams?.makeStream()

@@ -78,7 +78,8 @@ package final class ToolRun: @unchecked Sendable {  // `process` is safe after `
         }
         var environment = ProcessInfo.processInfo.environment
         environment["GANTRY_STATE_DIR"] = nil
-        environment["XDG_CONFIG_HOME"] = configuration ?? Self.runtimeFolder + "/no-configuration"
+        // A folder that is not there, whoever the tool runs as (the home of Debian's user nobody).
+        environment["XDG_CONFIG_HOME"] = configuration ?? "/nonexistent"
         environment["DBUS_SYSTEM_BUS_ADDRESS"] = Isolation.noMessageBus
         environment["XDG_RUNTIME_DIR"] = Self.runtimeFolder
         process.environment = environment

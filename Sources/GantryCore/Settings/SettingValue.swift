@@ -50,7 +50,7 @@ public enum SettingValue: Sendable, Hashable {
 }
 
 extension SettingValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByFloatLiteral, ExpressibleByStringLiteral
+    ExpressibleByFloatLiteral, ExpressibleByStringInterpolation
 {
     public init(nilLiteral: ()) { self = .null }
     public init(booleanLiteral value: Bool) { self = .bool(value) }

@@ -36,6 +36,9 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private var encoder: H264Encoder?
     private var quality: VideoQuality
     private var entropy = EntropyChoice()
+    private var nextEncoder = MediaTimestamp(microseconds: .min)
+    /// Each encoder is a FORMAT for every studio, which takes 200 messages a second.
+    private static let encoderInterval = MediaDuration.milliseconds(20)
     private var scaled: SizedPictures?
     private var converted: SizedPictures?
     private var coded: CodedStream?
@@ -121,7 +124,7 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
         guard isAnyoneReady(receivers), let picture = try fitted(picture), let packet = packets.take() else {
             return counters.skipped()
         }
-        let encoder = try preparedEncoder(for: picture)
+        guard let encoder = try preparedEncoder(for: picture, now: start) else { return counters.skipped() }
         let forceKey = start >= nextKeyFrame && keyFrameWanted.exchange(false, ordering: .relaxed)
         try encoder.encode(picture, forceKey: forceKey, into: packet)
         if packet.header.isKey { nextKeyFrame = start + SessionLimits.keyFrameInterval }
@@ -251,7 +254,8 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
         if receiver.isReady { requestKeyFrame() }
     }
 
-    private func preparedEncoder(for picture: Picture) throws(GantryError) -> H264Encoder {
+    /// Nil: it would be another one, and too soon after the last.
+    private func preparedEncoder(for picture: Picture, now: MediaTimestamp) throws(GantryError) -> H264Encoder? {
         let width = picture.width & ~1
         let height = picture.height & ~1
         let density = Double(quality.bitrate) / (Double(width * height) * quality.step.frameRate.framesPerSecond)
@@ -266,6 +270,8 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
         } else {
             entropy.begin(bitsPerPixel: density)
         }
+        guard now >= nextEncoder else { return nil }
+        nextEncoder = now + Self.encoderInterval
         let configuration = H264EncoderConfiguration(
             width: width, height: height, frameRate: quality.frameRate, bitrate: quality.bitrate, color: picture.color,
             entropyCoding: entropy.coding)

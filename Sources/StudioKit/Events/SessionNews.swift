@@ -8,8 +8,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
 
     private let lock = Lock()
     private var history: [StudioEvent] = []
-    private var readers: [Int: AsyncStream<StudioEvent>.Continuation] = [:]
-    private var nextReader = 0
+    private let streamsOfEvents = EventStreams<StudioEvent>(capacity: SessionNews.capacity)
     private var isOver = false
     private var progress: SessionProgress
     private var toldPlayer: PlayerState = []
@@ -19,7 +18,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
     init(wanted: MediaSelection) { progress = SessionProgress(wanted: wanted) }
 
     deinit {
-        for reader in readers.values { reader.finish() }
+        streamsOfEvents.finish()
         delivery?.finish()
     }
 
@@ -29,22 +28,8 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
 
     /// A stream of its own, from the first event on (of many, from the newest 64 on) to `ended`.
     func events() -> AsyncStream<StudioEvent> {
-        let (stream, continuation) = AsyncStream<StudioEvent>.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.capacity))
-        let isOver = lock.withLock { () -> Bool in
-            for event in history { continuation.yield(event) }
-            guard !self.isOver else { return true }
-            let number = nextReader
-            nextReader += 1
-            readers[number] = continuation
-            continuation.onTermination = { [weak self] _ in self?.forget(number) }
-            return false
-        }
-        if isOver { continuation.finish() }
-        return stream
+        lock.withLock { streamsOfEvents.makeStream(after: history) }
     }
-
-    private func forget(_ number: Int) { _ = lock.withLock { readers.removeValue(forKey: number) } }
 
     /// Everything from now on goes to `new`, too.
     func deliver(to new: DelegateDelivery?) {
@@ -86,15 +71,12 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
 
     /// After `ended`. The delegate still hears of that: until then `session` is kept.
     func finish(_ session: StudioSession) {
-        let (readers, delivery) = lock.withLock {
-            defer {
-                self.readers = [:]
-                self.delivery = nil
-            }
+        let delivery = lock.withLock {
+            defer { self.delivery = nil }
             isOver = true
-            return (self.readers, self.delivery)
+            return self.delivery
         }
-        for reader in readers.values { reader.finish() }
+        streamsOfEvents.finish()
         delivery?.finish(keeping: session)
     }
 
@@ -109,7 +91,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
     private func yield(_ event: StudioEvent) {
         if history.count == Self.capacity { history.removeFirst() }
         history.append(event)
-        for reader in readers.values { reader.yield(event) }
+        streamsOfEvents.yield(event)
         delivery?.queue.pushDroppingOldest(event)
     }
 }

@@ -11,8 +11,7 @@ public final class StudioService: @unchecked Sendable {  // What varies is guard
     private let lock = Lock()
     private var judgement = ServiceJudgement()
     private var last: ServiceStatus
-    private var readers: [Int: AsyncStream<ServiceStatus>.Continuation] = [:]
-    private var nextReader = 0
+    private let streams = EventStreams<ServiceStatus>(capacity: 16)
     private var browser: ProducerBrowser?
     private var network: NetworkWatch?
 
@@ -22,7 +21,7 @@ public final class StudioService: @unchecked Sendable {  // What varies is guard
     }
 
     deinit {
-        for reader in readers.values { reader.finish() }
+        streams.finish()
         // One of their own threads may be the last to let go; it is not waited for.
         browser?.stop()
         network?.stop()
@@ -40,15 +39,7 @@ public final class StudioService: @unchecked Sendable {  // What varies is guard
     /// What holds now, and each change from now on. Every reader has a stream of its own; it ends when the reader lets go of
     /// it, or with the service. The newest 16 are kept for a reader that is slow.
     public var updates: AsyncStream<ServiceStatus> {
-        let (stream, continuation) = AsyncStream<ServiceStatus>.makeStream(bufferingPolicy: .bufferingNewest(16))
-        let number = lock.withLock {
-            nextReader += 1
-            readers[nextReader] = continuation
-            continuation.yield(last)
-            return nextReader
-        }
-        continuation.onTermination = { [weak self] _ in self?.forget(number) }
-        return stream
+        lock.withLock { streams.makeStream(after: [last]) }
     }
 
     /// Calls `observer` with what holds now and with each change, one after the other, on a task. It stays until
@@ -142,9 +133,7 @@ public final class StudioService: @unchecked Sendable {  // What varies is guard
             guard status != last else { return }
             last = status
             // Under the lock: two threads tell what they know in turn.
-            for reader in readers.values { reader.yield(status) }
+            streams.yield(status)
         }
     }
-
-    private func forget(_ number: Int) { lock.withLock { readers[number] = nil } }
 }

@@ -66,7 +66,8 @@ import Testing
             try producer.configure(json: json)
             #expect(producer.configuration.video?.bitrate == 4_000_000)
             try producer.configure(["video": false])
-            try producer.configure(["video": true, "bitrate": "3M"])
+            let megabits = 3
+            try producer.configure(["video": true, "bitrate": "\(megabits)M"])
             #expect(producer.configuration.video?.bitrate == 3_000_000)
         }
     }

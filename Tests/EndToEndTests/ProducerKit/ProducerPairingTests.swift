@@ -11,7 +11,8 @@ extension EndToEnd {
             let stage = try Stage()
             let pairing = try stage.studio.beginPairing(address: "127.0.0.1")
             async let atStudio = onThread { try pairing.run() }
-            let device = try await stage.producer.pairStudio(withQRCodeData: pairing.code)
+            // As it may be pasted.
+            let device = try await stage.producer.pairStudio(withQRCodeData: " \(pairing.code)\n")
             #expect(device.keyID == stage.studio.keyID && device.kind == .studio)
             _ = try await atStudio
             let run = try await stage.connect()

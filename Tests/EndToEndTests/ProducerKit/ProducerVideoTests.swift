@@ -60,6 +60,29 @@ extension EndToEnd {
             try await setting.finish()
         }
 
+        /// Each change is a message to each studio, which takes 200 a second.
+        @Test("C8: sizes that change all the time end no session") func sizesWithoutEnd() async throws {
+            let stage = try Stage()
+            try await stage.pair()
+            let run = try await stage.connect()
+            #expect(try await stage.waitForReceivers(1))
+            let pixels = [UInt8](repeating: 90, count: 400 * 400 * 4)
+            for number in 0..<1500 {
+                let side = 64 + 2 * (number % 35)
+                try pixels.withUnsafeBytes { bytes in
+                    _ = try stage.producer.enqueueVideo(
+                        CapturedFrame(.bgra, width: side, height: side, .init(bytes, stride: side * 4)))
+                }
+                if number % 10 == 0 {
+                    try await onThread { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10)) }
+                }
+            }
+            #expect(!run.state.value.isEnded, "\(String(describing: run.state.value.error))")
+            #expect(try await run.state.wait { $0.hasFrame })
+            try await run.close()
+            try await stage.stop()
+        }
+
         @Test("C8: turned pictures arrive upright", arguments: [90, 180, 270])
         func rotation(_ degrees: Int) async throws {
             let setting = try await Setting()

@@ -1,4 +1,6 @@
+import GantryCore
 import GantryTestSupport
+import Glibc
 import ProducerKit
 import StudioKit
 import Testing
@@ -36,9 +38,7 @@ private final class ClosingDelegate: StudioSessionDelegate {
 private final class StandingDelegate: StudioSessionDelegate {
     let isFree = Watched(false)
     let calls = Watched(0)
-    let hasEnded: Watched<Bool>
-    init(hasEnded: Watched<Bool> = Watched(false)) { self.hasEnded = hasEnded }
-
+    let hasEnded = Watched(false)
     func session(_ session: StudioSession, didReceive event: StudioEvent) {
         calls.change { $0 += 1 }
         if case .ended = event { hasEnded.change { $0 = true } }
@@ -148,7 +148,6 @@ extension EndToEnd {
             weak var unstarted: StudioSession?
             weak var running: StudioSession?
             weak var output: ActingOutput?
-            let hasEnded = Watched(false)
             weak var delegate: StandingDelegate?
             do {
                 let session = session(stage)
@@ -160,7 +159,7 @@ extension EndToEnd {
             do {
                 var configuration = StudioSessionConfiguration()
                 let ownOutput = ActingOutput(returnsAtOnce: false) {}
-                let ownDelegate = StandingDelegate(hasEnded: hasEnded)
+                let ownDelegate = StandingDelegate()
                 ownDelegate.isFree.change { $0 = true }
                 configuration.videoOutputs = [ownOutput]
                 (output, delegate) = (ownOutput, ownDelegate)
@@ -177,8 +176,45 @@ extension EndToEnd {
                 running == nil && output == nil && delegate == nil
             }
             #expect(try await onThread { waitUntil(.seconds(60), isGone) })
-            // Though nobody but the session held it.
-            #expect(hasEnded.value)
+        }
+
+        @Test func theDelegateHearsOfTheEndOfASessionThatNobodyHolds() async throws {
+            let stage = try Stage()
+            try await stage.pair()
+            let delegate = StandingDelegate()
+            delegate.isFree.change { $0 = true }
+            for _ in 0..<20 {
+                delegate.hasEnded.change { $0 = false }
+                do {
+                    let session = session(stage)
+                    session.delegate = delegate
+                    try session.start()
+                }
+                stage.studio.sessions.first?.close()
+                #expect(try await delegate.hasEnded.wait { $0 })
+            }
+        }
+
+        /// What it would be told has been told: no thread waits for more.
+        @Test func aDelegateThatComesAfterTheEndLeavesNothing() async throws {
+            let stage = try Stage()
+            try await stage.pair()
+            let session = session(stage)
+            try session.start()
+            await session.end()
+            let before = ProcessView(getpid()).threadCount
+            for _ in 0..<30 { session.delegate = StandingDelegate() }
+            // A few of other tests may have come meanwhile.
+            #expect(try await onThread { waitUntil { ProcessView(getpid()).threadCount < before + 20 } })
+        }
+
+        @Test(arguments: [MediaDuration.seconds(-1), .zero, .seconds(301), .microseconds(.max)])
+        func pairingWindowsThatCannotBeAreRefused(_ duration: MediaDuration) throws {
+            let stage = try Stage()
+            let error = #expect(throws: GantryError.self) {
+                _ = try stage.studio.beginPairing(address: "127.0.0.1", duration: duration)
+            }
+            #expect(error?.code == .invalidArgument)
         }
 
         @Test func manyThreadsAtOnce() async throws {
