@@ -54,7 +54,8 @@ public final class StudioController: Sendable {
         asksForConfirmation: Bool = false, times: PairingTimes
     ) throws(GantryError) -> StudioPairing {
         guard duration > .zero, duration <= .seconds(300) else {
-            throw GantryError(.invalidArgument, "A pairing window is open for 5 minutes at most, not \(duration.seconds) s.")
+            throw GantryError(
+                .invalidArgument, "A pairing window is open for 5 minutes at most, not \(duration.seconds) s.")
         }
         var bytes = NetworkInterfaces.pairingAddress()
         if let address {
