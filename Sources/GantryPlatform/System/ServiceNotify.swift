@@ -1,3 +1,5 @@
+// The headers of netlink bring the kinds of sockets along: in a release build they are of this module.
+import CLinux
 import Glibc
 
 /// Tells the service manager how the process is: sd_notify(3), for units with `Type=notify`.
