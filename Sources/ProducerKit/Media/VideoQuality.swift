@@ -37,6 +37,9 @@ struct VideoQuality {
         size = nil
     }
 
+    /// Pictures of this size would be the first of it.
+    func isOther(width: Int, height: Int) -> Bool { size.map { $0 != (width, height) } ?? true }
+
     /// True when pictures of another size come, or another bitrate is wanted: `maximum` is another one then.
     mutating func begin(width: Int, height: Int) -> Bool {
         if let size, size == (width, height) { return false }

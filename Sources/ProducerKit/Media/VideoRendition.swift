@@ -37,7 +37,8 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private var quality: VideoQuality
     private var entropy = EntropyChoice()
     private var nextEncoder = MediaTimestamp(microseconds: .min)
-    /// Each encoder is a FORMAT for every studio, which takes 200 messages a second.
+    private var nextSize = MediaTimestamp(microseconds: .min)
+    /// Each encoder is a FORMAT for every studio, and each size a RATE: it takes 200 messages a second.
     private static let encoderInterval = MediaDuration.milliseconds(20)
     private var scaled: SizedPictures?
     private var converted: SizedPictures?
@@ -110,6 +111,10 @@ final class VideoRendition: @unchecked Sendable {  // `format` by `lock`; encode
     private func encode(_ picture: Picture, for receivers: [SubscriberList.Entry]) throws(GantryError) {
         let start = MonotonicClock.now()
         quality.want(bitrate: wantedBitrate.value)
+        if quality.isOther(width: picture.width, height: picture.height) {
+            guard start >= nextSize else { return counters.skipped() }
+            nextSize = start + Self.encoderInterval
+        }
         let isNew = quality.begin(width: picture.width, height: picture.height)
         for receiver in receivers where isNew || !receiver.hasBegun {
             receiver.hasBegun = true
