@@ -125,7 +125,7 @@ let package = Package(
             ]),
         // Discovery as a process of its own, which the lab runs in a namespace. Not a product.
         .executableTarget(
-            name: "gantry-labprobe", dependencies: ["GantryCore", "GantryPlatform", "GantryTransport"],
+            name: "gantry-labprobe", dependencies: ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport"],
             path: "Tests/LabProbe", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

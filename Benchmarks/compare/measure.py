@@ -40,7 +40,8 @@ def build(folder, names):
     """Compiles the C programs of this folder."""
     codecs = subprocess.run(["pkg-config", "--cflags", "--libs", "x264", "libavcodec", "libavutil"], capture_output=True, text=True)
     floor = ROOT / "Benchmarks/Sources/CFloor"
-    more = {"clip-floor": ["-I", floor / "include", floor / "floor.c", *codecs.stdout.split()], "x264-front": codecs.stdout.split()}
+    more = {"clip-floor": ["-I", floor / "include", floor / "floor.c", *codecs.stdout.split()], "x264-front": codecs.stdout.split(),
+            "clip-slices": codecs.stdout.split()}
     for name in names:
         command = ["gcc", "-O3", "-o", Path(folder) / name, HERE / f"{name}.c", *more.get(name, []), "-lm"]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)

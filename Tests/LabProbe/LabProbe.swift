@@ -6,6 +6,7 @@ import GantryTransport
 enum LabProbe {
     static func run(_ arguments: [String]) -> Int32 {
         if let status = USBProbe.run(arguments) { return status }
+        if arguments == ["costs"] { return CostBench.run() }
         guard arguments.count >= 2, let type = ServiceType(rawValue: arguments[1]) else { return usage() }
         let discovery = Discovery { state in
             switch state {
@@ -37,7 +38,7 @@ enum LabProbe {
     private static func usage() -> Int32 {
         StandardStreams.writeError(
             "usage: gantry-labprobe browse TYPE | advertise TYPE NAME PORT [KEY=VALUE…] | usb-device MOUNT"
-                + " | usb-host SERIAL | usb-bench SERIAL SECONDS\n")
+                + " | usb-host SERIAL | usb-bench SERIAL SECONDS | costs\n")
         return 2
     }
 
@@ -92,7 +93,7 @@ enum LabProbe {
         }
     }
 
-    private static func say(_ value: [String: Any]) {
+    static func say(_ value: [String: Any]) {
         guard let data = try? JSONSerialization.data(withJSONObject: value, options: [.sortedKeys]) else { return }
         _ = (data + Data("\n".utf8)).withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
     }

@@ -5,6 +5,7 @@
 //   gantry-labprobe usb-device MOUNT                          one end of a USB cable: sends back what comes
 //   gantry-labprobe usb-host SERIAL                           the other: streams without end
 //   gantry-labprobe usb-bench SERIAL SECONDS                  the other: measures
+//   gantry-labprobe costs                                     what TLS, framing and statistics take for a picture
 
 import Foundation
 import GantryCore

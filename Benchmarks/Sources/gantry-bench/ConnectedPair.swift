@@ -56,10 +56,12 @@ final class ConnectedPair {
         let paired = DispatchSemaphore(value: 0)
         // Told before the semaphore is signalled.
         nonisolated(unsafe) var result: Result<PairedDevice, GantryError>?
-        producer.pairStudio(withQRCodeData: code) { end in
-            result = end
-            paired.signal()
-        }
+        producer.pairStudio(
+            withQRCodeData: code,
+            completion: { end in
+                result = end
+                paired.signal()
+            })
         paired.wait()
         _ = try result?.get()
         window.cancel()

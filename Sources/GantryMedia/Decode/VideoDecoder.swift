@@ -114,11 +114,11 @@ package final class VideoDecoder {
             if frame.pointee.decode_error_flags != 0 || frame.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 {
                 return damaged()
             }
-            guard let picture = try pictures.copy(frame) else {
+            let stamps = stamps[Int(frame.pointee.pts & 31)]
+            guard let picture = try pictures.take(frame) else {
                 droppedCount &+= 1
                 continue
             }
-            let stamps = stamps[Int(frame.pointee.pts & 31)]
             picture.captureTime = stamps.capture
             picture.presentationTime = stamps.presentation
             picture.arrivalTime = stamps.arrival

@@ -1,8 +1,9 @@
+import CLibAV
 package import GantryCore
 import Glibc
 
-/// One uncompressed picture in memory of its own, used again through a `ReusePool`, or in memory of the application
-/// (`init(borrowing:release:)`).
+/// One uncompressed picture in memory of its own, used again through a `ReusePool`, in memory of the application
+/// (`init(borrowing:release:)`), or in that of a decoder (`init(decodedInto:width:height:)`).
 ///
 /// Filled by the one thread that took it from its pool; from the moment it is passed on, nobody writes to it any more.
 package final class Picture: @unchecked Sendable {  // Written by its one owner before it is shared, then read only.
@@ -17,11 +18,13 @@ package final class Picture: @unchecked Sendable {  // Written by its one owner 
     package var presentationTime = MediaTimestamp(microseconds: 0)
     /// Receiver only: when the packet it came from had arrived, on this machine's clock.
     package var arrivalTime = MediaTimestamp(microseconds: 0)
-    /// Of its own; nil when borrowed.
+    /// Of its own; nil otherwise.
     private let memory: UnsafeMutableRawPointer?
     private let release: (@Sendable () -> Void)?
-    private let planes: (UnsafeMutableRawPointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer)
-    private let strides: (Int, Int, Int)
+    /// What holds the decoder's memory; nil otherwise.
+    private let decoded: LibAVFrame?
+    private var planes: (UnsafeMutableRawPointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer)
+    private var strides: (Int, Int, Int)
 
     package static let maximumSide = 8192
 
@@ -52,6 +55,7 @@ package final class Picture: @unchecked Sendable {  // Written by its one owner 
         self.memory = memory
         planes = (memory, memory + offsets.1, memory + offsets.2)
         release = nil
+        decoded = nil
     }
 
     /// A picture in memory of the application, which nobody writes to: only for readers.
@@ -73,6 +77,40 @@ package final class Picture: @unchecked Sendable {  // Written by its one owner 
         )
         strides = (frame.planes.0.stride, second?.stride ?? 0, third?.stride ?? 0)
         self.release = release
+        decoded = nil
+    }
+
+    /// An I420 picture that shows what a decoder has made, where it has made it. Nothing may read it before the first `show`.
+    ///
+    /// - Parameter frame: for this picture alone.
+    init(decodedInto frame: LibAVFrame, width: Int, height: Int) {
+        format = .i420
+        self.width = width
+        self.height = height
+        color = .assumed(forHeight: height)
+        memory = nil
+        release = nil
+        decoded = frame
+        // Replaced by the first `show`: until then there is nothing to point at.
+        let nowhere = UnsafeMutableRawPointer(frame.frame)
+        planes = (nowhere, nowhere, nowhere)
+        strides = (0, 0, 0)
+    }
+
+    /// Takes over what `frame` refers to (8 bits, 4:2:0, this size), and lets go of what was shown before. `frame` is empty
+    /// afterwards. The decoder may go on reading that memory, and nobody writes to it.
+    ///
+    /// - Returns: false when there is nothing in it, or this picture is of another kind; `frame` is as before then.
+    func show(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
+        guard let decoded, let y = frame.pointee.data.0, let u = frame.pointee.data.1, let v = frame.pointee.data.2,
+            frame.pointee.width == CInt(width), frame.pointee.height == CInt(height), frame.pointee.linesize.0 > 0,
+            frame.pointee.linesize.1 > 0, frame.pointee.linesize.2 > 0
+        else { return false }
+        planes = (UnsafeMutableRawPointer(y), UnsafeMutableRawPointer(u), UnsafeMutableRawPointer(v))
+        strides = (Int(frame.pointee.linesize.0), Int(frame.pointee.linesize.1), Int(frame.pointee.linesize.2))
+        av_frame_unref(decoded.frame)
+        av_frame_move_ref(decoded.frame, frame)
+        return true
     }
 
     deinit {

@@ -14,8 +14,8 @@ package final class Y4MWriter {
     private var size: (width: Int, height: Int)?
     /// Of that size, for pictures that have another one.
     private var scaled: Picture?
-    /// "FRAME", a line feed and the three planes without padding, written at once.
-    private var frame: UnsafeMutableRawBufferPointer?
+    /// For the planes of pictures whose rows have padding.
+    private var packed: UnsafeMutableRawBufferPointer?
 
     /// - Parameter rate: frames a second, as the stream says.
     package init(output: OutputFile, rate: FrameRate) {
@@ -23,7 +23,7 @@ package final class Y4MWriter {
         self.rate = rate
     }
 
-    deinit { frame?.deallocate() }
+    deinit { packed?.deallocate() }
 
     /// - Throws: `invalidArgument` for another format than I420, and what `OutputFile.write` throws.
     package func write(_ picture: Picture) throws(GantryError) {
@@ -31,9 +31,18 @@ package final class Y4MWriter {
             throw GantryError(.invalidArgument, "YUV4MPEG2 takes I420 pictures only.")
         }
         if size == nil { try begin(with: picture) }
-        guard let frame, let size else { return }
-        pack(try fitted(picture, size), into: frame)
-        try output.write(UnsafeRawBufferPointer(frame))
+        guard let size else { return }
+        let picture = try fitted(picture, size)
+        try output.write(Self.marker)
+        if (0..<3).allSatisfy({ picture.stride($0) == picture.rowBytes($0) }) {
+            for plane in 0..<3 {
+                try output.write(
+                    UnsafeRawBufferPointer(
+                        start: picture.plane(plane), count: picture.rowBytes(plane) * picture.rows(plane)))
+            }
+        } else {
+            try output.write(pack(picture))
+        }
         frameCount &+= 1
     }
 
@@ -45,11 +54,6 @@ package final class Y4MWriter {
         try output.write(
             "YUV4MPEG2 W\(picture.width) H\(picture.height) F\(rate.numerator):\(rate.denominator) Ip A1:1 C\(chroma) "
                 + "XCOLORRANGE=\(range)\n")
-        var bytes = Self.marker.count
-        for plane in 0..<3 { bytes += picture.rowBytes(plane) * picture.rows(plane) }
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 16)
-        memory.copyBytes(from: Self.marker)
-        frame = memory
     }
 
     private func fitted(_ picture: Picture, _ size: (width: Int, height: Int)) throws(GantryError) -> Picture {
@@ -62,16 +66,21 @@ package final class Y4MWriter {
         return scaled
     }
 
-    private func pack(_ picture: Picture, into frame: UnsafeMutableRawBufferPointer) {
-        guard var target = frame.baseAddress.map({ $0 + Self.marker.count }) else { return }
+    /// The planes without padding, in memory that is used again.
+    private func pack(_ picture: Picture) -> UnsafeRawBufferPointer {
+        let count = (0..<3).reduce(0) { $0 + picture.rowBytes($1) * picture.rows($1) }
+        let packed = packed ?? .allocate(byteCount: count, alignment: 16)
+        self.packed = packed
+        var offset = 0
         for plane in 0..<3 {
             let (bytes, stride) = (picture.rowBytes(plane), picture.stride(plane))
-            let source = picture.plane(plane)
             for row in 0..<picture.rows(plane) {
-                target.copyMemory(from: source + row * stride, byteCount: bytes)
-                target += bytes
+                UnsafeMutableRawBufferPointer(rebasing: packed[offset..<offset + bytes]).copyMemory(
+                    from: UnsafeRawBufferPointer(start: picture.plane(plane) + row * stride, count: bytes))
+                offset += bytes
             }
         }
+        return UnsafeRawBufferPointer(packed)
     }
 
     private static let marker = Array("FRAME\n".utf8)
