@@ -152,7 +152,9 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// Of all connections so far; what is a state or a percentile is of the last one.
     public var statistics: StudioStatistics {
         let (connection, past) = lock.withLock { (self.connection, self.past) }
-        return connection?.statistics.adding(past) ?? past
+        var result = connection?.statistics.adding(past) ?? past
+        result.framesDropped += lanes.framesDropped
+        return result
     }
 
     // MARK: Data
