@@ -4,7 +4,7 @@ import GantryTransport
 
 /// What a `ProducerController` is made with. `ProducerController.configure` changes it later.
 public struct ProducerConfiguration: Sendable {
-    /// The name that studios show. At most 64 bytes; nil: the host's name.
+    /// The name that studios show: at most 32 characters and 64 bytes; nil: the host's name.
     public var name: String?
     /// The TCP port that studios dial; 0 lets the system choose.
     public var port: UInt16
@@ -46,7 +46,7 @@ public struct ProducerConfiguration: Sendable {
         public var frameRate: FrameRate
         /// Bits a second, 30 000…200 000 000; nil: by size and rate.
         public var bitrate: Int?
-        /// Shown to studios: "camera", a file's name.
+        /// Shown to studios: "camera", a file's name. What is beyond 32 characters or 64 bytes is not shown.
         public var sourceName: String
         /// Shown to studios, which may treat a screen in another way than a camera.
         public var sourceType: SourceType
@@ -90,7 +90,7 @@ public struct ProducerConfiguration: Sendable {
 
     /// The sound as it is offered to studios.
     public struct AudioSettings: Sendable {
-        /// Shown to studios: "microphone".
+        /// Shown to studios: "microphone". What is beyond 32 characters or 64 bytes is not shown.
         public var sourceName: String
 
         /// Sound that is called `sourceName`.
@@ -99,10 +99,13 @@ public struct ProducerConfiguration: Sendable {
 
     /// - Throws: `invalidArgument` for what no run could use.
     func validate() throws(GantryError) {
+        try DisplayName.check(name)
         guard let video else { return }
-        if let bitrate = video.bitrate, !(30_000...H264EncoderConfiguration.maximumBitrate ~= bitrate) {
+        if let bitrate = video.bitrate, !(Self.bitrates ~= bitrate) {
             throw GantryError(
-                .invalidArgument, "A bitrate of \(bitrate) bits a second is outside 30000…200000000.")
+                .invalidArgument,
+                "A bitrate of \(bitrate) bits a second is outside \(Self.bitrates.lowerBound)…\(Self.bitrates.upperBound)."
+            )
         }
         guard let coded = video.coded else { return }
         guard coded.codec.isVideo, RawFrame.sides ~= coded.width, RawFrame.sides ~= coded.height,

@@ -29,6 +29,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     private let delegateBox = DelegateBox()
     private let delegateQueue: DelegateQueue
     private var phase = Phase.stopped
+    /// Held while the end of a run is told, so that the next one's events come after it.
+    private let runOrder = Lock()
     /// From the middle of `start` on, until `stop` begins.
     private var server: ProducerServer?
     /// What the delegate was told last; nil: nothing.
@@ -139,6 +141,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
             }
         }
         if let refusal { throw GantryError(.invalidState, refusal) }
+        // Another thread may be telling the end of the run before.
+        runOrder.withLock {}
     }
 
     /// Says goodbye to all studios after what was enqueued has been sent, and ends all threads. On return nothing of the
@@ -170,11 +174,13 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         let final = ended?.statistics
         // Before the next run can open it; what comes after it is told all the same.
         delegateQueue.close()
-        lock.withLock {
-            if let final { lastStatistics = final }
-            phase = .stopped
+        runOrder.withLock {
+            lock.withLock {
+                if let final { lastStatistics = final }
+                phase = .stopped
+            }
+            ended?.events(.stopped)
         }
-        ended?.events(.stopped)
     }
 
     /// From `start()` on, until `stop()` begins.

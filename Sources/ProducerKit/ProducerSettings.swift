@@ -1,4 +1,5 @@
 public import GantryCore
+import GantryMedia
 
 /// The table of a producer's settings.
 enum ProducerSettings {
@@ -61,7 +62,7 @@ enum ProducerSettings {
 
 extension ProducerConfiguration {
     /// What a video's bitrate may be, in bits a second.
-    package static let bitrates = 300_000...200_000_000
+    package static let bitrates = H264EncoderConfiguration.bitrates
 
     /// From a JSON object with the keys of `ProducerController.settings`.
     ///

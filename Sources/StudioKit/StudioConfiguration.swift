@@ -2,7 +2,7 @@ public import GantryCore
 
 /// What a `StudioController` is made with. `StudioController.configure` changes it later.
 public struct StudioConfiguration: Sendable {
-    /// The name that producers show. At most 64 bytes; nil: the host's name.
+    /// The name that producers show: at most 32 characters and 64 bytes; nil: the host's name.
     public var name: String?
     /// Where identity and paired devices are kept. Nil: `GANTRY_STATE_DIR`, or `gantry` in the user's state folder.
     public var stateDirectory: String?

@@ -14,8 +14,9 @@ public final class StudioController: Sendable {
 
     /// Opens (or makes) identity and store of paired devices.
     ///
-    /// - Throws: `stateFolder`, `identity`, `store`, each with what mends it.
+    /// - Throws: `invalidArgument` for a name that is too long, and `stateFolder`, `identity`, `store`, each with what mends it.
     public init(configuration: StudioConfiguration = StudioConfiguration()) throws(GantryError) {
+        try DisplayName.check(configuration.name)
         let folder = try StateFolder.open(configuration.stateDirectory)
         identity = try Identity.loadOrCreate(in: folder)
         store = try DeviceStore.open(in: folder)
@@ -141,7 +142,7 @@ public final class StudioController: Sendable {
         guard producers.count == 1 else {
             let names = producers.map(\.displayedName).joined(separator: ", ")
             throw GantryError(
-                .invalidArgument, "Several producers are paired: \(names). Name one: gantry-studio receive NAME")
+                .invalidArgument, "Several producers are paired: \(names). Name one of them.")
         }
         return ProducerTarget(device)
     }

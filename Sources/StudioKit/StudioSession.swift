@@ -95,25 +95,43 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// The streams that the producer offers now, by channel; empty without a connection.
     public var streams: [StreamInfo] { news.streams }
 
-    /// Begins to connect; what follows comes as events. Once only. From now on until it has ended the session stays, whoever
-    /// holds it: `StudioController.sessions` lists it. After `close()` it ends at once.
+    /// Begins to connect; what follows comes as events. Once only, unless it has thrown: then nothing has begun, and it may be
+    /// called again. From now on until it has ended the session stays, whoever holds it: `StudioController.sessions` lists it.
+    /// After `close()` it ends at once.
     ///
-    /// - Throws: `invalidState` the second time, `invalidArgument` for a replay that cannot be.
+    /// - Throws: `invalidState` once it has been started, `invalidArgument` for a replay that cannot be, `general` when the system
+    ///   gives no thread.
     public func start() throws(GantryError) {
         let isFirst = lock.withLock {
             defer { hasStarted = true }
+            guard !hasStarted else { return false }
             startTime = MonotonicClock.now()
-            return !hasStarted
+            return true
         }
-        guard isFirst else { throw GantryError(.invalidState, "The session has been started already.") }
-        if let settings = configuration.replay { try replay.arm(settings) }
-        try lanes.start()
+        guard isFirst else {
+            throw GantryError(
+                .invalidState,
+                "The session has been started already. Another one is made by `StudioController.subscribe`.")
+        }
+        do throws(GantryError) {
+            if let settings = configuration.replay { try replay.arm(settings) }
+            try lanes.start()
+            try startThread()
+        } catch {
+            if configuration.replay != nil { replay.disarm() }
+            lock.withLock { hasStarted = false }
+            throw error
+        }
+    }
+
+    private func startThread() throws(GantryError) {
         context.open?.add(self)
-        news.started()
+        news.started(true)
         do throws(GantryError) {
             let thread = try NamedThread("studio-session") { [self] in run() }
             lock.withLock { self.thread = thread }
         } catch {
+            news.started(false)
             context.open?.remove(self)
             throw error
         }
@@ -152,7 +170,9 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// Of all connections so far; what is a state or a percentile is of the last one.
     public var statistics: StudioStatistics {
         let (connection, past) = lock.withLock { (self.connection, self.past) }
-        return connection?.statistics.adding(past) ?? past
+        var result = connection?.statistics.adding(past) ?? past
+        result.framesDropped += lanes.framesDropped
+        return result
     }
 
     // MARK: Data

@@ -8,7 +8,8 @@ public struct StudioStatistics: Sendable, Equatable {
     public var framesDecoded = 0
     /// Gaps in the sequence numbers: what the producer encoded and we never got.
     public var framesLost = 0
-    /// Let go here, because decoding or an output was behind.
+    /// Pictures that were let go here, because decoding was behind, or an output that has a thread from the session: once for
+    /// each such output. Outputs that return at once count for themselves, as `RecordingOutput.droppedCount`.
     public var framesDropped = 0
     /// What the producer says that it has sent since this session began, to all, and left out; 0 until it has said so.
     public var producerFramesSent = 0

@@ -27,6 +27,17 @@ import Testing
         #expect(DisplayName(utf8: [0xC0, 0x80]).text == "unnamed")
     }
 
+    @Test(arguments: [
+        ("Camera", true), (String(repeating: "a", count: 32), true), (String(repeating: "a", count: 33), false),
+        (String(repeating: "😀", count: 16), true), (String(repeating: "😀", count: 17), false),
+        (String(repeating: "\u{202E}", count: 100) + "Camera", true), ("", false), (" \u{200B}\n", false),
+        ("e" + String(repeating: "\u{301}", count: 2000), false),
+    ])
+    func namesThatWouldBeCutDoNotFit(name: String, fits: Bool) {
+        #expect(DisplayName.fits(name) == fits)
+        #expect(ValueForm.displayName.accepts(name) == fits)
+    }
+
     @Test func limits() {
         #expect(DisplayName(String(repeating: "a", count: 33)).text.count == 32)
         #expect(DisplayName(String(repeating: "ä", count: 40)).text == String(repeating: "ä", count: 32))

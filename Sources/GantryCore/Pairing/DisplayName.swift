@@ -25,6 +25,20 @@ public struct DisplayName: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
+    /// Whether something of `text` can be seen, and nothing of that would be cut.
+    package static func fits(_ text: String) -> Bool {
+        let clean = sanitized(text, graphemes: maximumGraphemes + 1, bytes: .max)
+        return !clean.isEmpty && clean.count <= maximumGraphemes && clean.utf8.count <= maximumBytes
+    }
+
+    /// - Throws: `invalidArgument` for a name that does not fit; nil does.
+    package static func check(_ name: String?) throws(GantryError) {
+        guard let name, !fits(name) else { return }
+        throw GantryError(
+            .invalidArgument, "\"\(DisplayName(name))\" cannot be the name. It takes \(ValueForm.displayName.expected)."
+        )
+    }
+
     /// The same rules with other limits; may be empty.
     package static func sanitized(_ raw: String, graphemes: Int, bytes: Int) -> String {
         var kept = String.UnicodeScalarView()

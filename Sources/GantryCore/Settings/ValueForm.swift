@@ -29,7 +29,9 @@ package enum ValueForm: Sendable, Hashable {
         switch self {
         case .flag: "true or false"
         case .text: "text"
-        case .displayName: "a name with at least one character that can be seen"
+        case .displayName:
+            "a name of at most \(DisplayName.maximumGraphemes) characters (\(DisplayName.maximumBytes) bytes), "
+                + "with at least one that can be seen"
         case .label(let bytes): "text of 1 to \(bytes) bytes that can be shown"
         case .word(let words): words.joined(separator: ", ")
         case .url: "a URL that begins with http:// or https://"
@@ -52,7 +54,7 @@ package enum ValueForm: Sendable, Hashable {
         switch self {
         case .flag: text == "true" || text == "false"
         case .text: !text.utf8.contains(0)
-        case .displayName: !DisplayName.sanitized(text, graphemes: 1, bytes: DisplayName.maximumBytes).isEmpty
+        case .displayName: DisplayName.fits(text)
         case .label(let bytes):
             !text.isEmpty && DisplayName.sanitized(text, graphemes: bytes, bytes: bytes).utf8.elementsEqual(text.utf8)
         case .word(let words): words.contains(text)

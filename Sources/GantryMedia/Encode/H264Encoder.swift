@@ -24,7 +24,7 @@ package final class H264Encoder {
             throw GantryError(
                 .invalidArgument,
                 "\(configuration.width)x\(configuration.height) cannot be encoded. Choose an even size from 16x16 to "
-                    + "8192x8192 with --size.")
+                    + "8192x8192.")
         }
         var parameters = x264_param_t()
         guard H264EncoderSettings.apply(configuration, to: &parameters),
@@ -33,7 +33,7 @@ package final class H264Encoder {
             throw GantryError(
                 .encoder,
                 "The H.264 encoder refuses \(configuration.width)x\(configuration.height) at "
-                    + "\(configuration.frameRate) frames a second. Choose another --size or --fps.",
+                    + "\(configuration.frameRate) frames a second. Choose another size or rate.",
                 cause: "x264_encoder_open")
         }
         x264_encoder_parameters(encoder, &parameters)
@@ -127,7 +127,7 @@ package final class H264Encoder {
         let status = x264_encoder_reconfig(encoder, &changed)
         guard status == 0 else {
             throw GantryError(
-                .encoder, "The H.264 encoder refuses \(bitrate / 1000) kbit/s. Choose another --bitrate.",
+                .encoder, "The H.264 encoder refuses \(bitrate / 1000) kbit/s. Choose another bitrate.",
                 cause: "x264_encoder_reconfig returned \(status)")
         }
         parameters = changed

@@ -43,8 +43,11 @@ package struct H264EncoderConfiguration: Sendable, Hashable {
         self.slices = slices
     }
 
-    /// The bitrate floor: below it a picture is not worth sending.
+    /// The floor of what the encoder chooses by itself, and of what adaptation goes down to: below it a picture is not worth
+    /// sending, unless somebody asks for that.
     package static let minimumBitrate = 300_000
+    /// What may be asked for, in bits a second.
+    package static let bitrates = 30_000...maximumBitrate
     /// x264 counts in kbit/s in an int; 200 Mbit/s is beyond every use here.
     package static let maximumBitrate = 200_000_000
 

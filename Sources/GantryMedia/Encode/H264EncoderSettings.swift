@@ -79,8 +79,8 @@ enum H264EncoderSettings {
     /// Bitrate, its maximum and the buffer, which are always changed together: a buffer of one picture, 1.5 when it is
     /// sliced (each slice gets a share of the buffer, and libx264 degrades below that).
     static func applyBitrate(_ bitrate: Int, frameRate: Double, to parameters: inout x264_param_t) {
-        let limited = min(
-            max(bitrate, H264EncoderConfiguration.minimumBitrate / 10), H264EncoderConfiguration.maximumBitrate)
+        let bitrates = H264EncoderConfiguration.bitrates
+        let limited = min(max(bitrate, bitrates.lowerBound), bitrates.upperBound)
         let kilobits = max(1, Double(limited) / 1000)
         let frames = parameters.i_threads > 1 || parameters.i_slice_count > 1 ? 1.5 : 1.0
         parameters.rc.i_bitrate = CInt(kilobits * filling)

@@ -135,7 +135,8 @@ package final class OutputFile {
                 cause: cause)
         case EEXIST:
             return GantryError(
-                .outputNotWritable, "\(name) exists already. Give another name, or add --force to replace it.")
+                .outputNotWritable,
+                "\(name) exists already. Give another name, or have it replaced (with the tools: --force).")
         case EISDIR:
             return GantryError(.outputNotWritable, "\(name) is a folder. Give the name of a file.")
         case EACCES, EPERM, EROFS:

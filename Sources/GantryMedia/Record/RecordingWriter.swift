@@ -154,7 +154,7 @@ package final class RecordingWriter {
                 throw GantryError(
                     .outputFailed,
                     "The picture has changed its size \(Self.maximumFiles) times: the recording ends. Fix the size at "
-                        + "the producer with --size.")
+                        + "the producer.")
             }
             let next = numbered(summary.paths.count + 1)
             output = try OutputFile(path: next, overwrite: overwrite)

@@ -83,7 +83,7 @@ package final class TransportStreamWriter {
         guard format.codec == .h264 else {
             throw GantryError(
                 .unsupportedCodec,
-                "A transport stream carries H.264, not JPEG. Let the producer encode: gantry-producer run --pass-through off"
+                "A transport stream carries H.264, not JPEG. Let the producer encode."
             )
         }
     }

@@ -33,7 +33,7 @@ package struct StateFolder: Sendable {
             try syscall("flock \(path)") { flock(descriptor.rawValue, LOCK_EX) }
         } catch {
             throw GantryError(
-                .stateFolder, "The state folder \(path) cannot be locked. Use another one: --state-dir DIR",
+                .stateFolder, "The state folder \(path) cannot be locked. Use another one.",
                 cause: error.description)
         }
         defer { withExtendedLifetime(descriptor) {} }
@@ -56,7 +56,7 @@ package struct StateFolder: Sendable {
     private static func place(_ explicit: String?) throws(GantryError) -> Place {
         if let explicit {
             guard !explicit.isEmpty, !explicit.utf8.contains(0) else {
-                throw GantryError(.invalidArgument, "The state folder has an empty name. Give a path: --state-dir DIR")
+                throw GantryError(.invalidArgument, "The state folder has an empty name. Give a path.")
             }
             return Place(path: trimmed(explicit))
         }
@@ -70,7 +70,7 @@ package struct StateFolder: Sendable {
         }
         if let home = variable("HOME") { return Place(path: trimmed(home) + "/.local/state/gantry") }
         throw GantryError(
-            .stateFolder, "No place for the state folder: HOME is not set. Name one: --state-dir DIR")
+            .stateFolder, "No place for the state folder: HOME is not set. Set it, or GANTRY_STATE_DIR.")
     }
 
     private static func variable(_ name: String) -> String? {
@@ -100,7 +100,7 @@ package struct StateFolder: Sendable {
                 if stat(part, &status) == 0 { continue }
                 throw GantryError(
                     .stateFolder,
-                    "The state folder \(path) cannot be made. Choose one that you may write to: --state-dir DIR",
+                    "The state folder \(path) cannot be made. Choose one that you may write to.",
                     cause: error.description)
             }
         }
@@ -112,7 +112,7 @@ package struct StateFolder: Sendable {
         var status = stat()
         guard (place.mayBeLink ? stat(path, &status) : lstat(path, &status)) == 0 else {
             throw GantryError(
-                .stateFolder, "The state folder \(path) cannot be read. Use another one: --state-dir DIR",
+                .stateFolder, "The state folder \(path) cannot be read. Use another one.",
                 cause: SystemError(errno: errno, during: "stat \(path)").description)
         }
         switch status.st_mode & S_IFMT {

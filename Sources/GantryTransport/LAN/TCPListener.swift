@@ -25,12 +25,12 @@ package final class TCPListener: @unchecked Sendable {  // `thread` is set once 
             if error.errno == EADDRINUSE {
                 throw GantryError(
                     .portInUse,
-                    "Port \(port) is in use. Stop the other program (ss -ltnp 'sport = :\(port)' shows it), or take another port with --port.",
+                    "Port \(port) is in use. Stop the other program (ss -ltnp 'sport = :\(port)' shows it), or take another port.",
                     cause: error.reason)
             }
             if error.errno == EACCES {
                 throw GantryError(
-                    .portInUse, "Port \(port) is reserved for root. Take one from 1024 on with --port.",
+                    .portInUse, "Port \(port) is reserved for root. Take one from 1024 on.",
                     cause: error.reason)
             }
             throw GantryError(.general, "Port \(port) cannot be opened.", cause: error.description)

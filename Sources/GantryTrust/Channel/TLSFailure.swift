@@ -45,7 +45,7 @@ enum TLSFailure {
             GantryError(
                 .wrongPeer,
                 "What answers there has the key of this very device: it is this one, or a copy of its "
-                    + "state folder. Give each device a state folder of its own: --state-dir DIR")
+                    + "state folder. Give each device a state folder of its own.")
         case .badCertificate:
             GantryError(
                 .protocolError,

@@ -194,7 +194,7 @@ package final class DeviceStore: @unchecked Sendable {  // `file` and `ownChange
                 throw GantryError(
                     .store,
                     "The store of paired devices was written by a newer version of Gantry, and this one must not change "
-                        + "it. Update Gantry, or use another state folder: --state-dir DIR")
+                        + "it. Update Gantry, or use another state folder.")
             }
             do throws(SQLiteError) {
                 let result = try file.database.transaction { () throws(SQLiteError) in try body(file.database) }

@@ -5,11 +5,14 @@ import GantryPlatform
 final class DelegateBox: @unchecked Sendable {  // All state is guarded by `lock`.
     /// Questions that are being answered at one time.
     static let maximumQuestions = ProducerServer.maximumSessions
+    /// Of them about one studio: the one before may not be over yet when it connects again.
+    static let maximumQuestionsOfOne = 2
 
     private let lock = Lock()
     private weak var storedController: ProducerController?
     private weak var storedDelegate: (any ProducerControllerDelegate)?
-    private var questions = 0
+    /// How many are being answered, by studio.
+    private var questions: [KeyID: Int] = [:]
 
     var controller: ProducerController? {
         get { lock.withLock { storedController } }
@@ -24,24 +27,36 @@ final class DelegateBox: @unchecked Sendable {  // All state is guarded by `lock
     /// Asks the delegate about a studio; without one it comes in.
     func decide(_ peer: ProducerPeer, answer: @escaping @Sendable (Bool) -> Void) -> ProducerServer.Decision {
         guard delegate != nil else { return .admit }
-        let hasRoom = lock.withLock {
-            guard questions < Self.maximumQuestions else { return false }
-            questions += 1
-            return true
-        }
-        guard hasRoom else { return .busy }
+        guard beginQuestion(peer.keyID) else { return .busy }
         do throws(GantryError) {
             return .asked(
                 try AdmissionQuestion {
                     await self.ask(peer)
                 } answer: { isYes in
-                    self.lock.withLock { self.questions -= 1 }
+                    self.endQuestion(peer.keyID)
                     answer(isYes)
                 })
         } catch {
-            lock.withLock { questions -= 1 }
+            endQuestion(peer.keyID)
             Log.error("\(error)")
             return .busy
+        }
+    }
+
+    /// False when as many are being answered as may be.
+    private func beginQuestion(_ keyID: KeyID) -> Bool {
+        lock.withLock {
+            let (ofOne, ofAll) = (questions[keyID, default: 0], questions.values.reduce(0, +))
+            guard ofOne < Self.maximumQuestionsOfOne, ofAll < Self.maximumQuestions else { return false }
+            questions[keyID] = ofOne + 1
+            return true
+        }
+    }
+
+    private func endQuestion(_ keyID: KeyID) {
+        lock.withLock {
+            let left = questions[keyID, default: 1] - 1
+            questions[keyID] = left > 0 ? left : nil
         }
     }
 

@@ -8,8 +8,8 @@ public protocol ProducerControllerDelegate: AnyObject, Sendable {
     /// Whether a paired studio that has connected may receive now. The default says yes.
     ///
     /// Each studio is asked about on a thread of its own, so the answer may take its time, also by blocking; others
-    /// are let in meanwhile. After 30 seconds, or when more than 16 answers are outstanding, the studio is turned away. It is told
-    /// that the producer has declined. The task is cancelled when the studio has gone.
+    /// are let in meanwhile. After 30 seconds the studio is turned away, and told that the producer has declined; when 16 answers are
+    /// outstanding, or two about this very studio, it is told to come again later. The task is cancelled when the studio has gone.
     ///
     /// - Parameters:
     ///   - controller: the one that was connected to.

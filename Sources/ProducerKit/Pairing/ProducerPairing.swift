@@ -108,8 +108,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             .failure(
                 GantryError(
                     .noStudioAnswered,
-                    "The code holds no address of the studio, and the network cannot be searched. Show a new one with "
-                        + "`gantry-studio pair --address` and the studio's address in this network.",
+                    "The code holds no address of the studio, and the network cannot be searched. Show a new one "
+                        + "that holds the studio's address in this network.",
                     cause: error.message)))
     }
 

@@ -43,7 +43,8 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
 
     // MARK: What happens
 
-    func started() { lock.withLock { progress.started() } }
+    /// - Parameter isStarted: false: it has come to nothing.
+    func started(_ isStarted: Bool) { lock.withLock { progress.started(isStarted) } }
 
     /// The first picture or sound of a connection.
     func mediaCame() {

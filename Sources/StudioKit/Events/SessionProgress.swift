@@ -39,7 +39,9 @@ struct SessionProgress {
         return player
     }
 
-    mutating func started() { if state == .idle { state = .connecting } }
+    mutating func started(_ isStarted: Bool = true) {
+        if state == (isStarted ? .idle : .connecting) { state = isStarted ? .connecting : .idle }
+    }
 
     mutating func mediaCame() { if state == .connected { hasMedia = true } }
 

@@ -51,6 +51,9 @@ final class MediaMerge: @unchecked Sendable {  // All state is guarded by `lock`
         }
     }
 
+    /// Calls `body` while no packet is handed on.
+    func betweenPackets(_ body: () -> Void) { lock.withLock { body() } }
+
     /// Hands on a packet with `body`, unless a later one has been.
     func pass(_ packet: MediaPacket, channel: UInt16, isDatagram: Bool, _ body: (MediaPacket) -> Void) {
         lock.withLock {

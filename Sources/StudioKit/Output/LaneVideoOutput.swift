@@ -29,4 +29,7 @@ final class LaneVideoOutput: VideoOutput {
     func receive(_ frame: VideoFrame) { lane.queue.pushDroppingOldest(.frame(frame)) }
     func videoInterrupted() { lane.queue.pushDroppingOldest(.interrupted) }
     func videoEnded() { lane.close() }
+
+    /// Pictures that the output was too slow for. Any thread.
+    var droppedCount: Int { lane.queue.droppedCount }
 }

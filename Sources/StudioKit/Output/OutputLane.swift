@@ -31,8 +31,11 @@ final class OutputLane<Item: Sendable>: @unchecked Sendable {  // `thread` is gu
     /// What a session that was never ended leaves behind ends here.
     deinit { queue.close() }
 
+    /// Once it has started, nothing more.
+    ///
     /// - Throws: `general` when the system gives no thread.
     func start() throws(GantryError) {
+        guard lock.withLock({ self.thread == nil }) else { return }
         let (queue, deliver, finish, end) = (queue, deliver, finish, end)
         let thread = try NamedThread(name) {
             while let item = queue.pop() { deliver(item) }
@@ -42,18 +45,14 @@ final class OutputLane<Item: Sendable>: @unchecked Sendable {  // `thread` is gu
         lock.withLock { self.thread = thread }
     }
 
-    /// Lets the output take what waits, and waits for its end. One that stands still is left behind in its call.
+    /// Lets the output take what waits, and waits for its end. One that is not ready by then is left behind in its call, and
+    /// what still waits for it is let go.
     func close() {
         queue.close()
         guard let thread = lock.withLock({ thread }) else { return finish() }
-        var left = queue.countInside
-        while !end.wait(until: MonotonicClock.now() + Self.patience) {
-            let now = queue.countInside
-            guard now < left else {
-                queue.removeAll()
-                return Log.warning("An output (\(name)) has not returned for 5 s: it is left behind.")
-            }
-            left = now
+        guard end.wait(until: MonotonicClock.now() + Self.patience) else {
+            queue.removeAll()
+            return Log.warning("An output (\(name)) is not ready after 5 s: it is left behind.")
         }
         thread.join()
     }

@@ -12,12 +12,18 @@ struct OutputLanes: Sendable {
         packets = configuration.packetOutputs.map { $0.returnsAtOnce ? $0 : LanePacketOutput($0) }
     }
 
-    /// Once.
+    /// Again after it has thrown.
     ///
     /// - Throws: `general` when the system gives no thread.
     func start() throws(GantryError) {
         for case let output as LaneVideoOutput in video { try output.start() }
         for case let output as LaneAudioOutput in audio { try output.start() }
         for case let output as LanePacketOutput in packets { try output.start() }
+    }
+
+    /// Pictures, decoded or coded, that an output was too slow for, once for each such output. Any thread.
+    var framesDropped: Int {
+        video.reduce(0) { $0 + (($1 as? LaneVideoOutput)?.droppedCount ?? 0) }
+            + packets.reduce(0) { $0 + (($1 as? LanePacketOutput)?.framesDropped ?? 0) }
     }
 }

@@ -39,8 +39,8 @@ public protocol VideoOutput: MediaOutput {
     func receive(_ frame: VideoFrame)
     /// The connection has ended; the session tries to make another one.
     func videoInterrupted()
-    /// No more will come from this session, if anything has. May block: the session's end waits for it, five seconds at most
-    /// where the output has a thread from the session.
+    /// No more will come from this session, if anything has. May block: the session's end waits for it and for what the output
+    /// still has to take, five seconds at most together where the output has a thread from the session.
     func videoEnded()
 }
 
@@ -66,8 +66,8 @@ extension AudioOutput {
 
 /// Takes coded packets as they come from the wire, for recording and relaying, in order, never two calls at once.
 ///
-/// Thread: "packet-output", one for each output; of one that `returnsAtOnce` a thread of the connection, which it holds up until
-/// it returns, and for `finish` the session's.
+/// Thread: "packet-output", one for each output; of one that `returnsAtOnce` one or the other thread of the connection, which it
+/// holds up until it returns, and for `finish` the session's.
 public protocol PacketOutput: StudioOutput {
     /// Which streams will come; before any format, and again for each connection of the session.
     func expect(video: Bool, audio: Bool)

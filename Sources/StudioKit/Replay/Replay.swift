@@ -165,8 +165,7 @@ public final class Replay: PacketOutput, @unchecked Sendable {  // What varies i
         guard let (buffer, player) = lock.withLock({ buffer.flatMap { buffer in player.map { (buffer, $0) } } }) else {
             throw GantryError(
                 .invalidState,
-                "Nothing is held for a replay. Arm it first: gantry-studio receive --replay, or "
-                    + "gantry-studio replay arm")
+                "Nothing is held for a replay. Arm it first (with the tools: gantry-studio replay arm).")
         }
         guard let held = buffer.held else {
             throw GantryError(.invalidState, "Nothing has come yet that could be shown again. Try again in a moment.")

@@ -16,7 +16,7 @@ final class DatagramIntake: @unchecked Sendable {  // What varies is guarded by 
     static var blocked: GantryError {
         GantryError(
             .udpBlocked,
-            "No media comes over UDP: the producer does not offer it, or a firewall takes none. --transport auto uses TCP then."
+            "No media comes over UDP: the producer does not offer it, or a firewall takes none. The transport \"auto\" uses TCP then."
         )
     }
 

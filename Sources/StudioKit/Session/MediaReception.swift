@@ -37,6 +37,9 @@ final class MediaReception: @unchecked Sendable {  // The I/O thread; `intake`, 
         intake.wakeUp()
     }
 
+    /// Tells outputs what they must know, while none gets a packet.
+    func tell(_ body: () -> Void) { merge.betweenPackets(body) }
+
     // MARK: What comes
 
     /// A piece of media over the connection.

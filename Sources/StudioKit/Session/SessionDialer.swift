@@ -109,7 +109,7 @@ final class SessionDialer: @unchecked Sendable {  // What varies is guarded by `
             return GantryError(
                 .cannotConnect,
                 "\(target.name) was not found on this network. Start it there (gantry-producer run), see who is here with "
-                    + "`gantry-studio list`, or give its address: gantry-studio receive HOST:\(Endpoint.defaultPort)")
+                    + "`gantry-studio list`, or give its address, as in HOST:\(Endpoint.defaultPort).")
         }
         // What one address has said, or a peer that answered, says more than a list.
         let isSilence = failure.code == .cannotConnect || failure.code == .timeout

@@ -397,7 +397,7 @@ extension StudioConnection {
         let streams = accept.streams.map { StreamInfo($0, connection: origin) }
         session.report(.connected(name: origin.producer, address: peerAddress, streams: streams))
         session.streamsChanged(added: streams)
-        for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
+        tellStreams()
         // START brings one.
         nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
         hasStarted = true
@@ -447,9 +447,16 @@ extension StudioConnection {
             session.report(.playbackStopped(stream))
         }
         guard channels != former, !channels.isEmpty else { return }
-        for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
+        tellStreams()
         if lock.withLock({ machine?.features.contains(.rateControl) }) == true { media.startFeedback(channels) }
         start(channels)
+    }
+
+    /// Tells the outputs which streams will come.
+    private func tellStreams() {
+        media.tell {
+            for output in session.packetOutputs { output.expect(video: video != nil, audio: audio != nil) }
+        }
     }
 
     private func stopReceiving(_ channel: UInt16) {
@@ -534,7 +541,9 @@ extension StudioConnection {
         // Said again after RESUME.
         guard formats.updateValue(format, forKey: format.channel) != format else { return }
         if case .video(let video) = format.format { self.video?.formatChanged(video) }
-        for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
+        media.tell {
+            for output in session.packetOutputs { output.formatChanged(format.format, epoch: format.epoch) }
+        }
         // Behind the outputs.
         media.formatChanged(format.channel, epoch: format.epoch)
         session.formatChanged(format.format, channel: Int(format.channel))

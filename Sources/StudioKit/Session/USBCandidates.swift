@@ -43,8 +43,7 @@ enum USBCandidates {
             let names = fitting.map { "usb:" + (serial.isEmpty ? $0.name : $0.port) }
             throw GantryError(
                 .invalidArgument,
-                "Several producers are on USB: \(names.joined(separator: ", ")). Name one: gantry-studio receive "
-                    + "\(names[0])")
+                "Several producers are on USB: \(names.joined(separator: ", ")). Name one of them.")
         }
         return device
     }

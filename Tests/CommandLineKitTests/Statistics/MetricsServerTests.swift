@@ -95,6 +95,6 @@ import Testing
         try server.start()
         let socket = try await onThread { () throws(SystemError) in try LoopbackSocket(port: server.endpoint.port) }
         try await onThread { server.stop() }
-        #expect(try await onThread { socket.isClosed(within: 10_000) })
+        #expect(try await onThread { socket.isClosed(within: 30_000) })
     }
 }

@@ -168,20 +168,30 @@ struct CodedMedia {
 }
 
 /// What this process holds.
-struct Holdings: CustomStringConvertible {
-    let threads: Int
-    let descriptors: Int
+struct Holdings {
+    /// Threads by their names. Those of the pool, which come and go, have the name of whoever began them: there are as many as
+    /// processors at most.
+    let threads: [String: Int]
     let residentBytes: Int
 
     static var current: Holdings {
-        Holdings(
-            threads: count("/proc/self/task"), descriptors: count("/proc/self/fd"),
+        let ids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        let names = ids.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }
+        return Holdings(
+            threads: Dictionary(names.map { ($0.trimmingCharacters(in: .newlines), 1) }, uniquingKeysWith: +),
             residentBytes: ProcessUsage.current.residentBytes)
     }
 
-    var description: String { "\(threads) threads, \(descriptors) descriptors, \(residentBytes >> 20) MiB" }
-}
+    /// Threads whose names begin with one of `prefixes`.
+    func threads(_ prefixes: String...) -> Int {
+        threads.reduce(0) { sum, thread in sum + (prefixes.contains { thread.key.hasPrefix($0) } ? thread.value : 0) }
+    }
 
-private func count(_ folder: String) -> Int {
-    (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
+    /// Those of sessions of studios, and of their outputs.
+    var sessionThreads: Int {
+        threads("studio-", "video-decode", "audio-decode", "recorder", "ts-output", "y4m-", "wav-")
+    }
+
+    /// How many threads of the pool may have such a name.
+    static let poolThreads = ProcessInfo.processInfo.activeProcessorCount
 }

@@ -22,8 +22,7 @@ extension EndToEnd {
             async let atStudio = onThread { try pairing.run() }
             let flooding = Watched(true)
             let tried = Watched(0)
-            let before = Holdings.current
-            let peak = Watched(Holdings.current.threads)
+            let peak = Watched(0)
             let floods = (0..<4).map { lane in
                 Task.detached {
                     try await onThread {
@@ -45,7 +44,7 @@ extension EndToEnd {
                             } catch {
                                 continue
                             }
-                            let threads = Holdings.current.threads
+                            let threads = Holdings.current.threads("studio-")
                             peak.change { $0 = max($0, threads) }
                         }
                     }
@@ -58,7 +57,7 @@ extension EndToEnd {
             flooding.change { $0 = false }
             #expect(try await atStudio.keyID == producer.keyID)
             for flood in floods { try await flood.value }
-            #expect(peak.value < before.threads + 40)
+            #expect(peak.value < 40)
             #expect(try stage.studio.pairedDevices.map(\.keyID) == [producer.keyID])
         }
 
@@ -94,7 +93,7 @@ extension EndToEnd {
                         } catch {
                             continue
                         }
-                        #expect(peer.isClosed(within: 6000))
+                        #expect(peer.isClosed(within: 30_000))
                     }
                 }
             }

@@ -72,7 +72,7 @@ final class HostilePeer {
         do {
             while try !engine.advanceHandshake() {
                 try flush()
-                try takeCiphertext(wait: 5000)
+                try takeCiphertext(wait: 30_000)
             }
             try flush()
         } catch {
@@ -116,7 +116,7 @@ final class HostilePeer {
     }
 
     /// The next message, of a connection on which `receive` is not used.
-    func nextMessage(within limit: Int64 = 5000) throws -> ControlMessage {
+    func nextMessage(within limit: Int64 = 30_000) throws -> ControlMessage {
         let end = MonotonicClock.now() + .milliseconds(limit)
         while messages.isEmpty {
             guard MonotonicClock.now() < end else { throw Gone() }

@@ -5,6 +5,7 @@ import GantryPlatform
 import GantryTestSupport
 import GantryTransport
 import GantryTrust
+import Glibc
 import ProducerKit
 import StudioKit
 import Testing
@@ -142,7 +143,7 @@ extension EndToEnd {
                     }
                     // The studio goes behind all that was sent before.
                     try peer.send(.bye(Bye(reason: .normal)))
-                    #expect(peer.isClosed(within: 10_000))
+                    #expect(peer.isClosed(within: 30_000))
                     told.change { $0 += 1 }
                 }
             }
@@ -255,7 +256,7 @@ extension EndToEnd {
                         _ = try peer.receive()
                     }
                     try peer.send(.bye(Bye(reason: .normal)))
-                    #expect(peer.isClosed(within: 5000))
+                    #expect(peer.isClosed(within: 30_000))
                 }
                 #expect(run.session.statistics.framesReceived == 120)
                 // What a tool prints of it.
@@ -294,7 +295,7 @@ extension EndToEnd {
                     _ = try peer.receive(wait: 5)
                 }
                 try peer.send(.bye(Bye(reason: .normal)))
-                #expect(peer.isClosed(within: 5000))
+                #expect(peer.isClosed(within: 30_000))
             }
             #expect(run.session.statistics.framesReceived == 60)
             try await trap.servesTheGenuineOne()
@@ -440,7 +441,7 @@ extension EndToEnd {
                     try peer.send(HostilePeer.media(.audio, packet, channel: 2, header: header))
                 }
                 try peer.send(.bye(Bye(reason: .normal)))
-                _ = peer.isClosed(within: 3000)
+                _ = peer.isClosed(within: 30_000)
             }
             #expect((recording.summary?.duration ?? .zero) >= .milliseconds(590))
         }
@@ -449,7 +450,7 @@ extension EndToEnd {
             let trap = try await Trap()
             let silent = try await trap.session(StudioSessionConfiguration()) { peer in
                 try Self.begin(peer)
-                #expect(peer.isClosed(within: 4000))
+                #expect(peer.isClosed(within: 30_000))
             }
             #expect(silent.state.value.error?.code == .peerLost)
             let polite = try await trap.session(StudioSessionConfiguration()) { peer in
@@ -459,7 +460,7 @@ extension EndToEnd {
                     FrameHeader(type: .video, flags: .more, channel: 1, length: 100).bytes
                         + Array(repeating: 1, count: 100))
                 try peer.send(.bye(Bye(reason: .shutdown)))
-                #expect(peer.isClosed(within: 3000))
+                #expect(peer.isClosed(within: 30_000))
             }
             #expect(polite.state.value.error == nil)
             for cut in stride(from: 1, to: 2600, by: 61) {
@@ -477,8 +478,9 @@ extension EndToEnd {
             let trap = try await Trap()
             let pictures = try CodedMedia.pictures(width: 64, height: 64, count: 2)
             var before = Holdings.current
+            var openBefore = 0
             for index in 0..<200 {
-                if index == 40 { before = Holdings.current }
+                if index == 40 { (before, openBefore) = (.current, ProcessView(getpid()).openFiles.count) }
                 _ = try await trap.session(index % 4 == 0 ? try trap.outputs("many") : StudioSessionConfiguration()) {
                     peer in
                     if index % 5 == 0 { return }
@@ -490,19 +492,20 @@ extension EndToEnd {
                         try peer.send(HostilePeer.media(.video, unit.bytes, channel: 1, header: header))
                     }
                     try peer.send(.bye(Bye(reason: .normal)))
-                    _ = peer.isClosed(within: 3000)
+                    _ = peer.isClosed(within: 30_000)
                 }
             }
-            let limit = before
+            let (limit, openLimit) = (before, openBefore)
+            // Of 160 sessions: what each of them left behind would be many times as much as others hold here by chance.
             #expect(
                 try await onThread {
-                    for _ in 0..<60 where Holdings.current.threads > limit.threads + 2 {
-                        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(50))
+                    waitUntil {
+                        let after = Holdings.current
+                        return after.sessionThreads <= limit.sessionThreads + Holdings.poolThreads
+                            && ProcessView(getpid()).openFiles.count <= openLimit + 40
+                            && after.residentBytes - limit.residentBytes < 48 << 20
                     }
-                    let after = Holdings.current
-                    return after.threads <= limit.threads + 2 && after.descriptors <= limit.descriptors + 3
-                        && after.residentBytes - limit.residentBytes < 48 << 20
-                })
+                }, "\(ProcessView(getpid()).openFiles.count - openLimit) more descriptors, \(Holdings.current)")
         }
     }
 }

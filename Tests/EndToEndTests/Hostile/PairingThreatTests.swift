@@ -178,7 +178,7 @@ extension EndToEnd {
                 try peer.handshake()
                 _ = try HandPairing.studioHello(peer)
                 try peer.send(.bye(Bye(reason: .unpaired)))
-                #expect(peer.isClosed(within: 6000))
+                #expect(peer.isClosed(within: 30_000))
             }
             pairing.cancel()
             #expect(try await studio?.code == .pairingCancelled)
@@ -200,7 +200,7 @@ extension EndToEnd {
                 try await onThread {
                     let socket = try LoopbackSocket(port: port)
                     socket.write(bytes)
-                    #expect(socket.isClosed(within: 8000))
+                    #expect(socket.isClosed(within: 30_000))
                 }
             }
             #expect(try stage.producer.pairedDevices.map(\.state) == [.active])
@@ -280,7 +280,7 @@ extension EndToEnd {
             #expect(peers.map(\.name) == ["Other"])
             // What is done to the claimed one does not touch it, and the other way round.
             try stage.producer.removePairedDevice(identity.keyID)
-            #expect(try await onThread { peer.value.isClosed(within: 4000, alive: true) })
+            #expect(try await onThread { peer.value.isClosed(within: 30_000, alive: true) })
             #expect(try stage.producer.pairedDevices.map(\.keyID) == [claimed])
         }
     }

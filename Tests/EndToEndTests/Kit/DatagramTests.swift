@@ -75,7 +75,7 @@ extension EndToEnd {
             let run = try await stage.connect(configuration)
             let error = try await run.end()
             #expect(error?.code == .udpBlocked)
-            #expect(error?.message.contains("--transport auto") == true)
+            #expect(error?.message.contains("\"auto\"") == true)
             try await stage.stop()
         }
     }

@@ -64,6 +64,53 @@ extension EndToEnd {
             try await onThread { producer.stop() }
         }
 
+        @Test func aNameThatWouldBeCutIsRefused() async throws {
+            let folder = try TestFolder()
+            let name = String(repeating: "Camera ", count: 5)
+            let producer = await error {
+                _ = try ProducerController(
+                    configuration: ProducerConfiguration(name: name, stateDirectory: folder.file("producer")))
+            }
+            let studio = await error {
+                _ = try StudioController(
+                    configuration: StudioConfiguration(name: name, stateDirectory: folder.file("studio")))
+            }
+            for error in [producer, studio] {
+                #expect(error?.code == .invalidArgument && error?.message.contains("32 characters") == true)
+            }
+        }
+
+        /// Whoever starts as soon as it is possible: the end of a run is told before the beginning of the next one.
+        @Test func runsAreToldOneAfterTheOther() async throws {
+            let place = try Place()
+            let producer = place.producer
+            let events = producer.events
+            let runs = 40
+            let (started, isOver) = (Watched(0), Watched(false))
+            async let starting: Void = onThread { while !isOver.value { try? producer.start() } }
+            async let stopping: Void = onThread {
+                for run in 1...runs {
+                    // Told of it before the next one is ended: no more wait for the reader than it can hold.
+                    started.waitBlocking { $0 >= run }
+                    producer.stop()
+                }
+            }
+            var ends = 0
+            for await event in events {
+                if case .started = event {
+                    #expect(started.value == ends)
+                    started.change { $0 += 1 }
+                } else if case .stopped = event {
+                    ends += 1
+                    #expect(started.value == ends)
+                    if ends == runs { break }
+                }
+            }
+            isOver.change { $0 = true }
+            _ = try await (starting, stopping)
+            try await onThread { producer.stop() }
+        }
+
         @Test func ofManyThatStartAtOnceOneDoes() async throws {
             let place = try Place()
             let producer = place.producer
@@ -260,7 +307,9 @@ extension EndToEnd {
                 }
             })
             place.producer.delegate = delegate
-            try place.producer.start()
+            // It may be told, and stop it, before the start has returned.
+            let refusal = await error { try place.producer.start() }
+            #expect(refusal == nil || refusal?.code == .cancelled)
             #expect(try await rounds.wait { $0 == 5 })
             #expect(place.producer.state == .notRunning)
         }

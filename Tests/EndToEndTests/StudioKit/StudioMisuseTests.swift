@@ -61,6 +61,20 @@ extension EndToEnd {
             return all
         }
 
+        /// It has not begun, and can be tried again: the error is the same, not that it was started already.
+        @Test func aStartThatFailedUsesNothingUp() async throws {
+            let stage = try Stage()
+            var configuration = StudioSessionConfiguration()
+            configuration.replay = ReplaySettings(duration: .zero)
+            let session = session(stage, configuration)
+            for _ in 0..<2 {
+                let error = #expect(throws: GantryError.self) { try session.start() }
+                #expect(error?.code == .invalidArgument)
+            }
+            #expect(session.state == .idle && stage.studio.sessions.isEmpty)
+            await session.end()
+        }
+
         @Test func startingTwiceIsAnError() async throws {
             let stage = try Stage()
             try await stage.pair()

@@ -40,22 +40,23 @@ extension EndToEnd {
                 return found
             }
 
-            /// Copies in the memory of a process.
-            func copies(in process: Int32) async throws -> [Int] {
+            /// Copies in the memory of a process: 0 of the bytes, 1 of the text.
+            func copies(in process: Int32) async throws -> [ProcessView.Copy] {
                 let needles = needles
                 return try #require(try await onThread { ProcessView(process).copies(of: needles) })
             }
 
-            /// Waits until there is none, and gives how many are left when the time is over.
-            func copiesLeft(in process: Int32, after limit: MediaDuration) async throws -> [Int] {
-                let deadline = MonotonicClock.now() + limit
-                var last = [0]
-                repeat {
-                    last = try await copies(in: process)
-                    if last == [0, 0] { return last }
-                    try await onThread { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(200)) }
-                } while MonotonicClock.now() < deadline
-                return last
+            /// Waits until there is none, and gives those that are left when the time is over.
+            func copiesLeft(in process: Int32) async throws -> [ProcessView.Copy] {
+                let needles = needles
+                return try await onThread {
+                    var last: [ProcessView.Copy]?
+                    _ = waitUntil(.seconds(100)) {
+                        last = ProcessView(process).copies(of: needles)
+                        return last?.isEmpty != false
+                    }
+                    return try #require(last)
+                }
             }
         }
 
@@ -80,7 +81,7 @@ extension EndToEnd {
             let code = try #require(jsonLine(line)?["code"] as? String)
             let secret = try Secret(code)
             // It is there, so that looking for it means something.
-            #expect(try await secret.copies(in: studio.processID)[0] > 0)
+            #expect(try await secret.copies(in: studio.processID).contains { $0.needle == 0 })
             #expect(secret.isIn(studio.state.value.output))
             for process in [studio, producer] { Self.expectClean(secret, process) }
             let pair = try stage.producer(["--log", "debug", "pair", "-"], input: .text(code))
@@ -88,9 +89,9 @@ extension EndToEnd {
             let told = try await pair.end()
             #expect(told.status == 0, "\(told.errorText)")
             try await studio.line(containing: "\"firstFrame\"")
-            for (process, limit) in [(producer, MediaDuration.seconds(10)), (studio, .seconds(70))] {
-                let copies = try await secret.copiesLeft(in: process.processID, after: limit)
-                #expect(copies == [0, 0])
+            for process in [producer, studio] {
+                let left = try await secret.copiesLeft(in: process.processID)
+                #expect(left.isEmpty, "of the \(process === studio ? "studio" : "producer"): \(left)")
             }
             #expect(studio.state.value.status == nil && producer.state.value.status == nil)
             for process in [studio, producer] { Self.expectClean(secret, process) }
@@ -123,11 +124,11 @@ extension EndToEnd {
             _ = try await studio.end()
             let pair = try stage.producer(["pair", "-"], input: .text(code))
             try await pair.line(containing: "searching")
-            #expect(try await secret.copies(in: producer.processID)[0] > 0)
+            #expect(try await secret.copies(in: producer.processID).contains { $0.needle == 0 })
             pair.signal(SIGINT)
             #expect(try await pair.end().status == 7)
-            let copies = try await secret.copiesLeft(in: producer.processID, after: .seconds(10))
-            #expect(copies == [0, 0])
+            let left = try await secret.copiesLeft(in: producer.processID)
+            #expect(left.isEmpty, "\(left)")
             producer.signal(SIGINT)
             let end = try await producer.end()
             #expect(!secret.isIn(end.output) && !secret.isIn(end.errors))
