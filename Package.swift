@@ -66,6 +66,7 @@ let package = Package(
         library("CFunctionFS", apt: ["linux-libc-dev"]),
         library("CSRTP", pkgConfig: "libsrtp2", apt: ["libsrtp2-dev"]),
         library("CISAL", pkgConfig: "libisal", apt: ["libisal-dev"]),
+        library("CSDL2", pkgConfig: "sdl2", apt: ["libsdl2-dev"]),
 
         // The direction of dependency is downwards only; the two kits never import each other.
         module("GantryCore"),
@@ -84,8 +85,13 @@ let package = Package(
         module("ProducerKit", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"]),
         module("StudioKit", ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryMedia"]),
         module("CommandLineKit", ["GantryCore", "GantryPlatform"]),
+        // A window for the pictures of a session: an output as a program of somebody else could have it.
+        module(
+            "GantryPreview", ["StudioKit", "CommandLineKit", "GantryCore", "GantryMedia", "GantryPlatform", "CSDL2"]),
         tool("gantry-producer", ["ProducerKit", "CommandLineKit", "GantryCore", "GantryMedia", "GantryPlatform"]),
-        tool("gantry-studio", ["StudioKit", "CommandLineKit", "GantryCore", "GantryMedia", "GantryPlatform"]),
+        tool(
+            "gantry-studio",
+            ["StudioKit", "GantryPreview", "CommandLineKit", "GantryCore", "GantryMedia", "GantryPlatform"]),
 
         example("send", ["ProducerKit"]),
         example("receive", ["StudioKit"]),
@@ -103,6 +109,8 @@ let package = Package(
             ["GantryCore", "GantryPlatform", "GantryTrust", "GantryTransport", "GantryTestSupport"]),
         tests("GantryMediaTests", ["GantryCore", "GantryPlatform", "GantryMedia", "GantryTestSupport"]),
         tests("CommandLineKitTests", ["CommandLineKit", "GantryCore", "GantryPlatform", "GantryTestSupport"]),
+        tests(
+            "GantryPreviewTests", ["GantryPreview", "StudioKit", "GantryCore", "GantryMedia", "GantryTestSupport"]),
         tests(
             "EndToEndTests",
             [

@@ -102,11 +102,15 @@ struct ReceiveCommand {
         let control = ReceiveControl(session)
         let server = startServer(control)
         defer { server?.stop() }
+        let preview = try outputs.preview.map { window throws(GantryError) in
+            try PreviewControl(window, session, outputs, report) { [state] in state.stop() }
+        }
         let listening = Task.detached { [report, state, camera = outputs.virtualCamera, trace = outputs.trace] in
             for await event in session.events {
                 control.event(event)
                 report.event(event)
                 camera?.follow(event)
+                preview?.follow(event)
                 trace?.follow(event)
                 if case .ended(let error) = event { state.ended(error) }
             }
@@ -123,6 +127,7 @@ struct ReceiveCommand {
         server?.stop()
         _ = state.waitUntilEnded(until: MonotonicClock.now() + .seconds(2))
         listening.cancel()
+        preview?.stop()
         outputs.finish()
         let failure = state.outputFailure ?? state.sessionFailure
         report.summary(session.statistics, outputs, failed: failure != nil)

@@ -31,19 +31,25 @@ struct ReceiveKeys: Sendable {
     }
 
     private func save() throws(GantryError) {
-        let name = Self.name()
+        let name = Self.fileName("replay", "mp4")
         let saved = try session.replay.save(to: name)
         report.note(
             "Saved \(Figures.decimal(saved.duration.seconds, places: 1)) s in \(saved.paths.joined(separator: ", ")).")
     }
 
-    /// "replay-20261130-140503.mp4", local time.
-    private static func name() -> String {
+    /// "replay-20261130-140503.mp4", local time; in a second that has one already, "replay-20261130-140503-2.mp4".
+    static func fileName(_ kind: String, _ ending: String) -> String {
+        let name = "\(kind)-\(time())"
+        let names = ["\(name).\(ending)"] + (2...99).map { "\(name)-\($0).\(ending)" }
+        return names.first { access($0, F_OK) != 0 } ?? names[0]
+    }
+
+    private static func time() -> String {
         var time = time_t(WallClock.now())
         var parts = tm()
-        guard localtime_r(&time, &parts) != nil else { return "replay-\(time).mp4" }
+        guard localtime_r(&time, &parts) != nil else { return "\(time)" }
         func two(_ n: CInt) -> String { n < 10 ? "0\(n)" : "\(n)" }
-        return "replay-\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))-"
-            + "\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec)).mp4"
+        return "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))-"
+            + "\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))"
     }
 }

@@ -2,6 +2,7 @@ import CommandLineKit
 import GantryCore
 import GantryMedia
 import GantryPlatform
+import GantryPreview
 import StudioKit
 
 /// The outputs that the command line asks for, opened, and the meters.
@@ -23,6 +24,10 @@ struct ReceiveOutputs {
     /// Outlives sessions; `finish` closes it.
     let virtualCamera: VirtualCameraOutput?
     let trace: TraceOutput?
+    /// Outlives sessions; `finish` closes it.
+    let preview: PreviewWindow?
+    /// What the window's key records.
+    let recordingSwitch: RecordingSwitch?
 
     /// - Throws: what is wrong with a path, before anything is connected.
     init(
@@ -79,6 +84,13 @@ struct ReceiveOutputs {
         }
         virtualCamera = try Self.virtualCamera(arguments)
         if let virtualCamera { configuration.videoOutputs.append(virtualCamera) }
+        preview = arguments.has("preview") ? try PreviewWindow() : nil
+        recordingSwitch = preview == nil ? nil : RecordingSwitch()
+        if let preview {
+            configuration.videoOutputs.append(preview)
+            configuration.audioOutputs.append(preview)
+        }
+        if let recordingSwitch { configuration.packetOutputs.append(recordingSwitch) }
         sound = try SoundOptions.output(arguments)
         if let sound {
             configuration.audioOutputs.append(sound)
@@ -104,6 +116,7 @@ struct ReceiveOutputs {
         let needs: [(option: String, isThere: Bool, opposite: String)] = [
             ("wav", configuration.wantsAudio, "--no-audio"), ("y4m", configuration.wantsVideo, "--no-video"),
             ("snapshot", configuration.wantsVideo, "--no-video"), ("vcam", configuration.wantsVideo, "--no-video"),
+            ("preview", configuration.wantsVideo, "--no-video"),
             ("play", configuration.wantsAudio, "--no-audio"),
         ]
         var seen: [String: String] = [:]
@@ -146,6 +159,7 @@ struct ReceiveOutputs {
     func finish() {
         for output in configuration.packetOutputs { output.finish() }
         virtualCamera?.close()
+        preview?.close()
         sound?.finish()
     }
 

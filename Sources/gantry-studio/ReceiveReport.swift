@@ -155,6 +155,9 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` is guarded by `lock`
         }
     }
 
+    /// What a key has made, or ended: a file.
+    func file(_ event: String, _ text: String, path: String) { say(event, text, [.init("path", .string(path))]) }
+
     /// For people only.
     func note(_ text: String) { if !json { status.write(text + "\n") } }
 

@@ -11,7 +11,7 @@ enum StudioCommands {
         examples: [
             .init("gantry-studio pair", "show a code for the producer to scan"),
             .init("gantry-studio receive camera --record take.mp4", "record what the producer named camera sends"),
-            .init("gantry-studio receive camera --ts - | ffplay -", "watch it"),
+            .init("gantry-studio receive camera --preview", "watch it"),
         ],
         notes: [CommonOptions.exitStatuses],
         subcommands: [pair, receive, list, network, status, replay, pause, resume, prefer, devices, config])
@@ -40,6 +40,12 @@ enum StudioCommands {
                 help: "Show a code, and receive from the producer that scans it, or from a paired one that is here.",
                 group: "Code")
         ] + CodeWindow.options + [
+            Option(
+                "preview",
+                help:
+                    "Show the picture in a window, as early as it can be. Keys: h shows all of them, f fills the screen, i shows "
+                    + "latency and sound level, s snapshot, r record, q ends.",
+                group: "Outputs"),
             Option(
                 "record", short: "r", value: "FILE",
                 help: "Record to .mp4 or .mkv, without coding again; it plays even after a crash.", group: "Outputs"),
@@ -103,7 +109,8 @@ enum StudioCommands {
             .init("gantry-studio receive usb", "what is on the USB cable; the producer asks when it is not paired"),
             .init("gantry-studio receive --pair", "show a code, and receive from the producer that scans it"),
             .init("gantry-studio receive 192.168.1.20:7787 -r take.mp4 -d 10s", "record ten seconds"),
-            .init("gantry-studio receive camera --ts - | ffplay -", "watch"),
+            .init("gantry-studio receive camera --preview --play", "watch and listen"),
+            .init("gantry-studio receive camera --ts - | ffplay -", "hand it to a player"),
             .init("gantry-studio receive camera --vcam", "use it as a webcam in browsers and meetings"),
             .init("gantry-studio receive camera --play", "listen"),
             .init(

@@ -2,6 +2,7 @@ import CommandLineKit
 import GantryCore
 import GantryMedia
 import GantryPlatform
+import GantryPreview
 import StudioKit
 
 /// The figures at the end of `receive`.
@@ -62,6 +63,14 @@ enum Summary {
             lines.append(
                 "Virtual camera \(camera.path): \(Figures.count(counts.written, "picture")) shown, \(counts.dropped) left out."
             )
+        }
+        if let window = outputs.preview?.statistics {
+            let latency =
+                window.latencyCount > 0
+                ? " Latency, capture to window: p50 \(Figures.milliseconds(window.p50)), p95 "
+                    + "\(Figures.milliseconds(window.p95)), p99 \(Figures.milliseconds(window.p99)) ms." : ""
+            lines.append(
+                "Window: \(Figures.count(window.shown, "picture")) shown, \(window.notShown) left out.\(latency)")
         }
         if let sound = outputs.sound { lines += SoundOptions.lines(sound) }
         if let skew = outputs.skew.median {
@@ -132,6 +141,15 @@ enum Summary {
                         .init("path", .string(camera.path)), number("written", counts.written),
                         number("repeated", counts.repeated), number("dropped", counts.dropped),
                         number("losses", counts.losses),
+                    ])))
+        }
+        if let window = outputs.preview?.statistics {
+            fields.append(
+                .init(
+                    "preview",
+                    .object([
+                        number("shown", window.shown), number("notShown", window.notShown),
+                        number("p50", window.p50), number("p95", window.p95), number("p99", window.p99),
                     ])))
         }
         if let recorded = outputs.recorded {

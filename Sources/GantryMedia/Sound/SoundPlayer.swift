@@ -77,6 +77,12 @@ package final class SoundPlayer: @unchecked Sendable {
 
     package var figures: SoundFigures { lock.withLock { playout.figures } }
 
+    /// Nothing is heard, and all goes on in its place.
+    package var isMuted: Bool {
+        get { lock.withLock { playout.isMuted } }
+        set { lock.withLock { playout.isMuted = newValue } }
+    }
+
     /// How much later than the picture of the same moment sound is heard: median of the last pictures, and of how many.
     package var medianLag: (microseconds: Int, count: Int)? {
         lock.withLock { lag.count > 0 ? (Int(lag.percentiles().p50), lag.count) : nil }

@@ -44,6 +44,10 @@ package final class SoundPlayout {
     /// The most that the device held in the second before.
     private var lastLargestDelay = 0
     package private(set) var figures = SoundFigures()
+    /// Nothing is heard, and all goes on in its place.
+    package var isMuted = false
+    /// Of the last sample: 0 or 1.
+    private var gain: Float = 1
 
     /// - Parameter target: from a packet's arrival until its end is heard; clamped to `targets`.
     package init(target: MediaDuration) throws(GantryError) {
@@ -171,6 +175,19 @@ package final class SoundPlayout {
             case .playing: done += try play(output + done * 2, count - done, now: now)
             }
         }
+        applyGain(output, count)
+    }
+
+    /// Takes one chunk to change, so that it does not click.
+    private func applyGain(_ output: UnsafeMutablePointer<Float>, _ count: Int) {
+        let wanted: Float = isMuted ? 0 : 1
+        guard count > 0, gain != 1 || wanted != 1 else { return }
+        for index in 0..<count {
+            let factor = gain + (wanted - gain) * Float(index + 1) / Float(count)
+            output[index * 2] *= factor
+            output[index * 2 + 1] *= factor
+        }
+        gain = wanted
     }
 
     /// Silence until sound is due; then `state` is `playing`.

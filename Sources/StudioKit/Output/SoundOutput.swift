@@ -34,6 +34,11 @@ public final class SoundOutput: AudioOutput, VideoOutput, Sendable {
     public func finish() { player.finish() }
 
     package var figures: SoundFigures { player.figures }
+    /// Nothing is heard, and all goes on in its place. Any thread.
+    package var isMuted: Bool {
+        get { player.isMuted }
+        set { player.isMuted = newValue }
+    }
     /// How much later than the picture of the same moment sound is heard: median, and of how many pictures.
     public var medianLag: (microseconds: Int, count: Int)? { player.medianLag }
 }

@@ -53,6 +53,8 @@ final class StudioConnection: CarrierHandler, SessionConnection, @unchecked Send
     /// Set in `init`.
     private var data: DataPort?
     private var nextKeyFrame: MediaTimestamp?
+    /// How many outputs wanted regular ones, when it was looked at last.
+    private var keyFrameWishes = 0
     private var peerAddress = ""
     private var publicKeyInfo: [UInt8] = []
     private var limit: MediaLimit?
@@ -255,11 +257,12 @@ extension StudioConnection {
         return [deadline, nextKeyFrame, datagramLimit, feedback, wishes].compactMap(\.self).min()
     }
 
-    /// For what is cut at key frames. At once where that has only begun to be wanted.
+    /// For what is cut at key frames. At once where another output has begun to want them.
     private func requestRegularKeyFrame(_ now: MediaTimestamp) {
-        guard hasStarted, !lock.withLock({ stopped.contains(.video) }),
-            session.packetOutputs.contains(where: { $0.wantsRegularKeyFrames })
-        else {
+        let wishes = session.packetOutputs.count { $0.wantsRegularKeyFrames }
+        if wishes > keyFrameWishes { nextKeyFrame = nil }
+        keyFrameWishes = wishes
+        guard hasStarted, !lock.withLock({ stopped.contains(.video) }), wishes > 0 else {
             nextKeyFrame = nil
             return
         }
@@ -399,6 +402,7 @@ extension StudioConnection {
         session.streamsChanged(added: streams)
         tellStreams()
         // START brings one.
+        keyFrameWishes = session.packetOutputs.count { $0.wantsRegularKeyFrames }
         nextKeyFrame = MonotonicClock.now() + Self.keyFrameInterval
         hasStarted = true
         if lock.withLock({ machine?.features.contains(.rateControl) }) == true {

@@ -8,6 +8,8 @@ final class PacketMaker {
     private static let keyFrameInterval = MediaDuration.seconds(2)
 
     private let outputs: [any PacketOutput]
+    /// Those that have use for packets only while they want key frames.
+    private let resting: [any PacketOutput]
     private let videoPackets = ReusePool<MediaPacket>(capacity: 320) { MediaPacket() }
     private let audioPackets = ReusePool<MediaPacket>(capacity: 640) { MediaPacket(capacity: 1500) }
     private var rate = FrameRate.fps30
@@ -21,7 +23,10 @@ final class PacketMaker {
     private var nextKeyFrame = MediaTimestamp(microseconds: 0)
     private var hasFailed = false
 
-    init(_ outputs: [any PacketOutput]) { self.outputs = outputs }
+    init(_ outputs: [any PacketOutput]) {
+        self.outputs = outputs
+        resting = outputs.filter { $0 is Replay || $0 is any RestingPacketOutput }
+    }
 
     /// Of the sound that outputs get; nil before `begin`, and without sound.
     var audioFormat: AudioStreamFormat? { opus?.format }
@@ -43,8 +48,9 @@ final class PacketMaker {
         if let video { rate = video.frameRate }
     }
 
-    /// The replay is one of them: it wants key frames while it is armed.
-    private var isWanted: Bool { outputs.contains { !($0 is Replay) || $0.wantsRegularKeyFrames } && !hasFailed }
+    private var isWanted: Bool {
+        !hasFailed && (outputs.count > resting.count || resting.contains { $0.wantsRegularKeyFrames })
+    }
 
     func add(_ picture: Picture) {
         guard isWanted else {

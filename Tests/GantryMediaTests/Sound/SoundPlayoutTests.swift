@@ -160,4 +160,36 @@ import Testing
         #expect(stage.playout.figures.isPlaying)
         #expect(Self.largest(stage.skews(from: 4)) <= 0.005)
     }
+
+    @Test func mutedSoundGoesOnInItsPlace() throws {
+        let playout = try SoundPlayout(target: .milliseconds(40))
+        let block = AudioBlock(capacity: 480)
+        block.count = 480
+        block.samples.update(repeating: 0.5)
+        var output = [Float](repeating: 0, count: 960)
+        var number: Int64 = 0
+        /// Ten milliseconds.
+        func play() throws -> [Float] {
+            let now = MediaTimestamp(microseconds: 1_000_000 + number * 10_000)
+            block.presentationTime = now - .milliseconds(10)
+            playout.add(block, received: now)
+            number += 1
+            try output.withUnsafeMutableBufferPointer {
+                let base = try #require($0.baseAddress)
+                try playout.render(base, 480, delay: 0, now: now)
+            }
+            return output
+        }
+        for _ in 0..<50 { _ = try play() }
+        #expect(try play().allSatisfy { abs($0 - 0.5) < 0.05 })
+        playout.isMuted = true
+        // It sinks without a click.
+        let edge = try play()
+        #expect(zip(edge.dropFirst(2), edge).allSatisfy { abs($0 - $1) < 0.01 } && edge[958] == 0)
+        for _ in 0..<50 { #expect(try play().allSatisfy { $0 == 0 }) }
+        playout.isMuted = false
+        _ = try play()
+        #expect(try play().allSatisfy { abs($0 - 0.5) < 0.05 })
+        #expect(playout.figures.isPlaying && playout.figures.underruns == 0 && playout.figures.realignments == 0)
+    }
 }

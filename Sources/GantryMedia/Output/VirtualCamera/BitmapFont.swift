@@ -1,13 +1,13 @@
-/// Letters of 5 × 8 squares, for the few words that a virtual camera shows. Seven rows stand on the line, the eighth is
+/// Letters of 5 × 8 squares, for the few words that pictures show. Seven rows stand on the line, the eighth is
 /// for tails. Any thread.
-enum BitmapFont {
-    static let columns = 5
-    static let rows = 8
+package enum BitmapFont {
+    package static let columns = 5
+    package static let rows = 8
     /// From one letter to the next, in squares.
-    static let advance = 6
+    package static let advance = 6
 
     /// The rows of a letter from the top, the leftmost square in bit 4. A box for what is not known.
-    static func glyph(_ character: Character) -> [UInt8] {
+    package static func glyph(_ character: Character) -> [UInt8] {
         if let known = glyphs[character] { return known }
         // With an accent, composed or not: the letter without.
         if let base = folded[character] ?? character.unicodeScalars.first.map(Character.init),
@@ -19,7 +19,7 @@ enum BitmapFont {
     }
 
     /// The width of a line in squares.
-    static func width(_ text: String) -> Int { max(0, text.count * advance - 1) }
+    package static func width(_ text: String) -> Int { max(0, text.count * advance - 1) }
 
     private static let box: [UInt8] = [0x1F, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1F, 0]
 
