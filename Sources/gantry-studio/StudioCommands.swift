@@ -70,6 +70,8 @@ enum StudioCommands {
                 "replay", value: "TIME",
                 help: "Hold the last seconds, to be shown again or saved with `gantry-studio replay`. Default: 30s.",
                 optionalValue: [], form: .duration(ReplaySettings.durations)),
+            Option(
+                "plain", help: "Show a line of figures every few seconds on a terminal too, instead of a live view."),
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),
             Option(
