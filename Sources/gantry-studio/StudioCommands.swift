@@ -14,7 +14,7 @@ enum StudioCommands {
             .init("gantry-studio receive camera --ts - | ffplay -", "watch it"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [pair, receive, list, network, status, replay, pause, resume, prefer, devices, config])
+        subcommands: [pair, receive, latency, list, network, status, replay, pause, resume, prefer, devices, config])
 
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
@@ -124,6 +124,7 @@ enum StudioCommands {
         notes: ["A name here can be given to `gantry-studio receive` once it is paired."])
 
     static let network = NetworkCommand.table
+    static let latency = LatencyCommand.table
 
     /// Of all that look for producers.
     static let field = FieldOfUse.options { "Only producers that name this \($0). Default: all." }
