@@ -7,15 +7,21 @@ import ProducerKit
 final class ControllerSink: MediaSink {
     private let controller: ProducerController
     private let keepsDevices: Bool
+    private let levels: LevelMeter?
 
-    init(_ controller: ProducerController, keepsDevices: Bool) {
+    /// - Parameter levels: meters the sound.
+    init(_ controller: ProducerController, keepsDevices: Bool, levels: LevelMeter?) {
         self.controller = controller
         self.keepsDevices = keepsDevices
+        self.levels = levels
     }
 
     func video(_ picture: Picture) { controller.enqueue(picture) }
     func coded(_ packet: MediaPacket) -> Bool { controller.enqueue(coded: packet) }
-    func audio(_ block: AudioBlock) { controller.enqueue(block) }
+    func audio(_ block: AudioBlock) {
+        levels?.feed(block)
+        controller.enqueue(block)
+    }
     func waitForRoom(until deadline: MediaTimestamp) -> Bool { controller.waitForVideoRoom(until: deadline) }
     var wantsVideo: Bool { keepsDevices || controller.isReceived(.video) }
     var wantsAudio: Bool { keepsDevices || controller.isReceived(.audio) }

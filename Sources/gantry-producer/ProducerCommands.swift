@@ -117,7 +117,10 @@ enum ProducerCommands {
             } + [
                 Option(
                     "duration", short: "d", value: "TIME",
-                    help: "Stop after this time, as in 10s or 1m30s. Time in a pause counts.", form: .anyDuration)
+                    help: "Stop after this time, as in 10s or 1m30s. Time in a pause counts.", form: .anyDuration),
+                Option(
+                    "plain",
+                    help: "Show a line of figures every few seconds on a terminal too, instead of a live view."),
             ] + StatisticsOptions.table(usual: StatisticsOptions.producerMetrics) + [
                 Option("force", short: "f", help: "Overwrite that file when it exists.", group: "Statistics")
             ],

@@ -37,7 +37,7 @@ struct RunCommand {
         controller = try ProducerController(configuration: configuration)
         address = ControlAddress(
             producer: controller.keyID, stateFolder: try StateFolder.open(arguments.string("state-dir")).path)
-        report = RunReport(json: arguments.has("json"), input)
+        report = RunReport(json: arguments.has("json"), isPlain: arguments.has("plain"), input, controller)
         statistics = try StatisticsOptions(arguments, usual: StatisticsOptions.producerMetrics)
         reporter = statistics.reportURL.map { HTTPPost(url: $0) }
         statisticsSinks = try Self.sinks(statistics, report, reporter, overwrite: arguments.has("force"))
@@ -81,6 +81,8 @@ struct RunCommand {
         let control = RunControl(controller, input, paired: report.paired)
         let server = startServer(control)
         defer { server?.stop() }
+        let jobs = try report.jobControl()
+        defer { jobs?.stop() }
         let signals = try SignalWatch { _ in state.ended(.signal) }
         defer { signals.stop() }
         report.started(
@@ -141,7 +143,7 @@ struct RunCommand {
     }
 
     private func startSource(_ state: RunState) throws(GantryError) -> NamedThread {
-        let sink = ControllerSink(controller, keepsDevices: keepsDevices)
+        let sink = ControllerSink(controller, keepsDevices: keepsDevices, levels: report.view?.levels)
         let source = input.source
         let waits = input.waitsForStudio
         return try NamedThread("source") {

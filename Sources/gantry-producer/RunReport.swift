@@ -4,7 +4,7 @@ import GantryMedia
 import GantryPlatform
 import ProducerKit
 
-/// What `run` tells: lines and a status line for people, JSON lines for programs. Any thread.
+/// What `run` tells: lines and a live view or a status line for people, JSON lines for programs. Any thread.
 final class RunReport: Sendable {
     private let json: Bool
     private let label: String
@@ -13,16 +13,24 @@ final class RunReport: Sendable {
     private let info: MediaSourceInfo
     private let camera: CameraSource?
     private let status: StatusLine
+    /// Nil: a line is enough.
+    let view: RunView?
     private let startTime = MonotonicClock.now()
 
-    init(json: Bool, _ input: SourceFactory) {
+    init(json: Bool, isPlain: Bool, _ input: SourceFactory, _ controller: ProducerController) {
         self.json = json
         label = input.label
         audioLabel = input.audioLabel == input.label ? nil : input.audioLabel
         info = input.source.info
         camera = input.camera
-        status = StatusLine(isEnabled: !json)
-        status.takeOverLog()
+        let status = StatusLine(isEnabled: !json, isPlain: isPlain)
+        let view = status.isLive ? RunView(controller, input) : nil
+        self.status = status
+        self.view = view
+        Log.setSink { line in
+            if line.hasPrefix("warning: ") || line.hasPrefix("error: ") { view?.warn(String(line.dropLast())) }
+            status.write(line)
+        }
     }
 
     func started(_ controller: ProducerController, studios: Int, waits: Bool) {
@@ -47,7 +55,11 @@ final class RunReport: Sendable {
         }
     }
 
+    /// Takes the live view away while the process is stopped.
+    func jobControl() throws(GantryError) -> JobControl? { try JobControl(status) }
+
     func event(_ event: ProducerEvent) {
+        view?.follow(event)
         switch event {
         case .started, .stopped: break
         case .advertised(let name):
@@ -107,9 +119,7 @@ final class RunReport: Sendable {
 
     /// No status line while `asking`, which writes to the terminal.
     func ask<R>(_ asking: () throws(GantryError) -> R) throws(GantryError) -> R {
-        status.hold()
-        defer { status.release() }
-        return try asking()
+        try status.aside(asking)
     }
 
     /// Somebody has handed a code to this process by its control socket.
@@ -119,6 +129,7 @@ final class RunReport: Sendable {
 
     func progress(_ controller: ProducerController) {
         guard !json else { return }
+        if let view { return status.show(live: view.panel()) }
         let now = controller.statistics
         status.show(
             (controller.isPaused ? "paused · " : "")

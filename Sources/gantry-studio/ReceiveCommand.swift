@@ -11,6 +11,7 @@ struct ReceiveCommand {
     private let whom: Whom
     private let outputs: ReceiveOutputs
     private let report: ReceiveReport
+    private let status: StatusLine
     private let state: ReceiveState
     private let statistics: StatisticsOptions
     private let statisticsSinks: StatisticsFeed.Sinks
@@ -41,9 +42,11 @@ struct ReceiveCommand {
         whom = try Self.whom(arguments, controller)
         let state = ReceiveState()
         self.state = state
-        outputs = try ReceiveOutputs(arguments) { state.outputFailed($0) }
+        status = StatusLine(isEnabled: !arguments.has("json"), isPlain: arguments.has("plain"))
+        outputs = try ReceiveOutputs(arguments, metersSound: status.isLive) { state.outputFailed($0) }
         report = ReceiveReport(
-            json: arguments.has("json"), isFull: arguments.has("stats"), usesStandardOutput: outputs.usesStandardOutput)
+            json: arguments.has("json"), isFull: arguments.has("stats"), usesStandardOutput: outputs.usesStandardOutput,
+            status: status)
         statistics = try StatisticsOptions(arguments, usual: StatisticsOptions.studioMetrics)
         reporter = statistics.reportURL.map { HTTPPost(url: $0) }
         statisticsSinks = try Self.sinks(statistics, report, reporter, overwrite: arguments.has("force"))
@@ -94,7 +97,11 @@ struct ReceiveCommand {
 
     private func receive(_ target: ProducerTarget) throws(GantryError) -> ExitStatus {
         let session = controller.makeSession(target, configuration: outputs.configuration)
-        let keys = takesKeys ? KeyReader { [report] in ReceiveKeys(session: session, report: report).pressed($0) } : nil
+        if status.isLive { report.show(ReceiveView(session, outputs, name: target.name)) }
+        let jobs = try JobControl(status)
+        defer { jobs?.stop() }
+        let pressing = ReceiveKeys(session: session, report: report, end: state.stop)
+        let keys = takesKeys ? KeyReader(aside: report.aside) { pressing.pressed($0) } : nil
         defer { keys?.stop() }
         let signals = try SignalWatch(beforeDeath: { keys?.restore() }, received: { [state] _ in state.stop() })
         defer { signals.stop() }

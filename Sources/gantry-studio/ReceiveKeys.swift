@@ -8,12 +8,14 @@ import StudioKit
 /// What the keys do in the terminal where `receive` runs. Called on the keys' thread.
 struct ReceiveKeys: Sendable {
     static let help =
-        "Space pauses and resumes."
+        "Space pauses and resumes, q ends."
         + " With --replay: left and right arrow go 5 seconds back and forth, End is live, s saves."
     private static let step = MediaDuration.seconds(5)
 
     let session: StudioSession
     let report: ReceiveReport
+    /// As Ctrl-C.
+    let end: @Sendable () -> Void
 
     func pressed(_ key: KeyParser.Key) {
         do throws(GantryError) {
@@ -23,6 +25,7 @@ struct ReceiveKeys: Sendable {
             case .right: try session.replay.seek(by: Self.step)
             case .end: session.replay.goLive()
             case .letter("s"), .letter("S"): try save()
+            case .letter("q"), .letter("Q"): end()
             case .letter: break
             }
         } catch {

@@ -11,6 +11,8 @@ struct ReceiveOutputs {
     let latency = LatencyMeter()
     let skew = SkewMeter()
     let stages = StageMeter()
+    /// For the live view; nil: there is none.
+    let levels: LevelOutput?
     let startTime = MonotonicClock.now()
     /// Standard output carries media: nothing else may be written there.
     let usesStandardOutput: Bool
@@ -29,9 +31,10 @@ struct ReceiveOutputs {
     /// What the window's key records.
     let recordingSwitch: RecordingSwitch?
 
+    /// - Parameter metersSound: for the live view.
     /// - Throws: what is wrong with a path, before anything is connected.
     init(
-        _ arguments: ParsedArguments, failed: @escaping @Sendable (GantryError) -> Void
+        _ arguments: ParsedArguments, metersSound: Bool, failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
         let overwrite = arguments.has("force")
         let onStandardOutput = ["y4m", "wav", "ts", "snapshot", "trace"].filter { arguments.string($0) == "-" }
@@ -100,6 +103,8 @@ struct ReceiveOutputs {
         // Meters come last, so that they see what the other outputs cost.
         configuration.videoOutputs += [latency, skew, stages]
         configuration.audioOutputs.append(skew)
+        levels = metersSound ? LevelOutput() : nil
+        if let levels { configuration.audioOutputs.append(levels) }
         trace = try arguments.string("trace").map { path throws(GantryError) in
             try TraceOutput(path: path, overwrite: overwrite, failed: failed)
         }
@@ -140,7 +145,8 @@ struct ReceiveOutputs {
         return arguments.has("vcam") && !endsByItself ? .always : .afterLoss
     }
 
-    private static func virtualCamera(_ arguments: ParsedArguments) throws(GantryError) -> VirtualCameraOutput? {
+    /// Opened, where the command line asks for one.
+    static func virtualCamera(_ arguments: ParsedArguments) throws(GantryError) -> VirtualCameraOutput? {
         let size = try arguments.size("vcam-size") ?? PixelSize(width: 1280, height: 720)
         guard let device = arguments.string("vcam") else {
             guard arguments.has("vcam-size") else { return nil }

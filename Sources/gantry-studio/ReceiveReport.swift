@@ -5,24 +5,39 @@ import GantryPlatform
 import StudioKit
 
 /// What `receive` tells: lines and a status line for people, JSON lines for programs. Any thread.
-final class ReceiveReport: @unchecked Sendable {  // `rate` is guarded by `lock`.
+final class ReceiveReport: @unchecked Sendable {  // `rate` and `view` are guarded by `lock`.
     private let json: Bool
     private let isFull: Bool
     private let status: StatusLine
     private let startTime = MonotonicClock.now()
     private let lock = Lock()
     private var rate: VideoRate?
+    private var view: ReceiveView?
     private let descriptor: @Sendable (String) -> Void
 
-    init(json: Bool, isFull: Bool, usesStandardOutput: Bool) {
+    /// - Parameter status: not for `json`.
+    init(json: Bool, isFull: Bool, usesStandardOutput: Bool, status: StatusLine) {
         self.json = json
         self.isFull = isFull
-        status = StatusLine(isEnabled: !json)
+        self.status = status
         status.takeOverLog()
         descriptor = usesStandardOutput ? StandardStreams.writeError : StandardStreams.writeOutput
     }
 
+    /// Shows that instead of a line, where the terminal can.
+    func show(_ view: ReceiveView) {
+        lock.withLock { self.view = view }
+        Log.setSink { [status] line in
+            if line.hasPrefix("warning: ") || line.hasPrefix("error: ") { view.warn(String(line.dropLast())) }
+            status.write(line)
+        }
+    }
+
+    /// No live view while `stop` runs, which stops the process.
+    func aside(_ stop: () -> Void) { status.aside(stop) }
+
     func event(_ event: StudioEvent) {
+        lock.withLock { view }?.follow(event)
         switch event {
         case .connecting(let name): say("connecting", "Connecting to \(name)…", [.init("target", .string(name))])
         case .discoveryUnavailable(let error):
@@ -118,6 +133,7 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` is guarded by `lock`
 
     /// - Parameter behind: how far behind live a replay is shown; nil: none is.
     func progress(_ now: StudioStatistics, behind: MediaDuration?) {
+        if status.isLive, let view = lock.withLock({ view }) { return status.show(live: view.panel()) }
         guard !json, now.framesReceived + now.audioPacketsReceived > 0 else { return }
         let replay = behind.map { "replay, \(Figures.decimal($0.seconds, places: 1)) s behind · " } ?? ""
         guard now.framesReceived > 0 else {

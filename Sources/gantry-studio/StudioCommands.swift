@@ -14,7 +14,7 @@ enum StudioCommands {
             .init("gantry-studio receive camera --preview", "watch it"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [pair, receive, list, network, status, replay, pause, resume, prefer, devices, config])
+        subcommands: [pair, receive, latency, list, network, status, replay, pause, resume, prefer, devices, config])
 
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
@@ -76,6 +76,8 @@ enum StudioCommands {
                 "replay", value: "TIME",
                 help: "Hold the last seconds, to be shown again or saved with `gantry-studio replay`. Default: 30s.",
                 optionalValue: [], form: .duration(ReplaySettings.durations)),
+            Option(
+                "plain", help: "Show a line of figures every few seconds on a terminal too, instead of a live view."),
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),
             Option(
@@ -129,6 +131,7 @@ enum StudioCommands {
         notes: ["A name here can be given to `gantry-studio receive` once it is paired."])
 
     static let network = NetworkCommand.table
+    static let latency = LatencyCommand.table
 
     /// Of all that look for producers.
     static let field = FieldOfUse.options { "Only producers that name this \($0). Default: all." }

@@ -11,6 +11,7 @@ enum StudioTool {
             case "pair": try PairCommand(arguments).run()
             case "list": try ListCommand(arguments).run()
             case "network": try NetworkCommand(arguments).run()
+            case "latency": try LatencyCommand(arguments).run()
             case "receive": try ReceiveCommand(arguments).run()
             case "status": try ReceiveStatusCommand(arguments).run()
             case "pause", "resume", "prefer", "replay": try ReceiverCommand(arguments).run()

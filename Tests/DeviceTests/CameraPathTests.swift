@@ -133,6 +133,36 @@ struct CameraPathTests {
         withExtendedLifetime(chain) {}
     }
 
+    /// The tool's own measurement, with what a program reads from the virtual camera.
+    @Test(.timeLimit(.minutes(5))) func theToolMeasuresTheVirtualCamera() async throws {
+        let chain = try await CameraChain()
+        let rate = CameraChain.hasReleaseTools ? "25" : "5"
+        let producer = try await chain.produce(["test", "--size", "320x180", "--fps", rate])
+        let measured = try await chain.tool(
+            "studio",
+            [
+                "latency", "127.0.0.1:" + chain.port, "--vcam=" + CameraChain.screen, "--vcam-size", "320x180", "-d",
+                "10", "--svg", chain.folder.file("latency.svg"),
+            ]
+        ).end()
+        #expect(measured.status == 0, "\(measured.errorText)")
+        let event = try #require(measured.lines.last { $0.contains("\"latency\"") }.flatMap(jsonLine))
+        print("latency --vcam: \(event)")
+        #expect(event["virtualCamera"] as? Bool == true && event["clock"] as? String == "same")
+        #expect(event["count"] as? Int ?? 0 > 10)
+        let stages = try #require(event["stagesMicroseconds"] as? [String: [String: Any]])
+        let total = try #require((event["latencyMicroseconds"] as? [String: Int])?["p50"])
+        let camera = try #require(stages["virtualCamera"]?["p50"] as? Int)
+        #expect(camera > 0 && camera < total)
+        // Another size than the pattern's: what to do is said.
+        let scaled = try await chain.tool(
+            "studio", ["latency", "127.0.0.1:" + chain.port, "--vcam=" + CameraChain.screen, "--vcam-size", "640x480"]
+        ).end()
+        #expect(scaled.status == 4 && scaled.errorText.contains("--vcam-size 320x180"), "\(scaled.errorText)")
+        try await CameraChain.stop(producer)
+        withExtendedLifetime(chain) {}
+    }
+
     // MARK: Coming and going
 
     /// Nobody reads anything but a picture or the card, whatever happens to the producer.

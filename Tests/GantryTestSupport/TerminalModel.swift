@@ -132,6 +132,9 @@ package struct TerminalModel: Sendable {
         while let number = rest.popFirst() {
             switch number {
             case 0: pen = Cell()
+            // Bold and faint change no cell here.
+            case 1, 2: break
+            case 30...37: pen.foreground = number - 30
             case 38, 48:
                 guard let color = Self.color(&rest) else { return }
                 if number == 38 { pen.foreground = color } else { pen.background = color }

@@ -143,7 +143,9 @@ package final class CodeScreen: @unchecked Sendable {  // What varies is guarded
 
     private func draw() {
         lock.withLock {
-            guard !isClosed, !isHidden, !layout.drawings.isEmpty, isInForeground, takesOutput else { return }
+            guard !isClosed, !isHidden, !layout.drawings.isEmpty, isInForeground,
+                TerminalState.takesOutput(descriptor)
+            else { return }
             if !isEntered { enter() }
             let now = MonotonicClock.now()
             layout.status = CodeCountdown.text(code: codeEnds - now, window: windowEnds - now)
@@ -185,17 +187,7 @@ package final class CodeScreen: @unchecked Sendable {  // What varies is guarded
         tcsetattr(descriptor, TCSANOW, &modes)
     }
 
-    private var isInForeground: Bool {
-        let group = tcgetpgrp(descriptor)
-        // −1: not the terminal of our session; nobody else controls it either.
-        return group < 0 || group == getpgrp()
-    }
-
-    /// False while the terminal is stopped (Ctrl-S): writing would hold everybody who wants the lock.
-    private var takesOutput: Bool {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return poll(&waiting, 1, 0) == 1 && waiting.revents & Int16(POLLOUT) != 0
-    }
+    private var isInForeground: Bool { TerminalState.isInForeground(descriptor) }
 
     private func write(_ text: String) {
         if !text.isEmpty { StandardStreams.write(text, to: descriptor) }

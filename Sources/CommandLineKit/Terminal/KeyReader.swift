@@ -20,19 +20,28 @@ package final class KeyReader: @unchecked Sendable {
     private static let pause = MediaDuration.milliseconds(300)
 
     /// Nil when standard input is no terminal, or another process is in its foreground.
-    package convenience init?(pressed: @escaping @Sendable (KeyParser.Key) -> Void) {
-        self.init(on: STDIN_FILENO, pressed: pressed)
+    ///
+    /// - Parameter aside: called when the process is to be stopped (Ctrl-Z), to call its argument, which does that and returns
+    ///   when it goes on.
+    package convenience init?(
+        aside: @escaping @Sendable (_ stop: () -> Void) -> Void = { $0() },
+        pressed: @escaping @Sendable (KeyParser.Key) -> Void
+    ) {
+        self.init(on: STDIN_FILENO, aside: aside, pressed: pressed)
     }
 
     /// - Parameter descriptor: stays open until `stop`.
-    init?(on descriptor: CInt, pressed: @escaping @Sendable (KeyParser.Key) -> Void) {
+    init?(
+        on descriptor: CInt, aside: @escaping @Sendable (_ stop: () -> Void) -> Void = { $0() },
+        pressed: @escaping @Sendable (KeyParser.Key) -> Void
+    ) {
         guard isatty(descriptor) == 1, Self.isInForeground(descriptor), let stopping = try? EventDescriptor(),
             let signals = try? SignalPipe([SIGTSTP])
         else { return nil }
         self.descriptor = descriptor
         self.stopping = stopping
         takeOver()
-        let thread = try? NamedThread("keys") { [self] in run(signals, pressed) }
+        let thread = try? NamedThread("keys") { [self] in run(signals, aside, pressed) }
         guard let thread else {
             restore()
             return nil
@@ -78,7 +87,9 @@ package final class KeyReader: @unchecked Sendable {
 
     // MARK: The thread
 
-    private func run(_ signals: SignalPipe, _ pressed: (KeyParser.Key) -> Void) {
+    private func run(
+        _ signals: SignalPipe, _ aside: (_ stop: () -> Void) -> Void, _ pressed: (KeyParser.Key) -> Void
+    ) {
         defer { signals.restore() }
         var parser = KeyParser()
         while true {
@@ -95,7 +106,7 @@ package final class KeyReader: @unchecked Sendable {
             if waiting[0].revents != 0 { return }
             while let signal = signals.next() {
                 giveBack()
-                signals.performDefault(signal)
+                aside { signals.performDefault(signal) }
             }
             guard waiting[2].revents != 0, Self.isInForeground(descriptor) else { continue }
             var bytes = [UInt8](repeating: 0, count: 64)

@@ -16,6 +16,10 @@ package struct TextStyle: Sendable, Hashable {
     }
 
     package func warning(_ text: String) -> String { wrapped(text, "33") }
+    package func good(_ text: String) -> String { wrapped(text, "32") }
+    package func strong(_ text: String) -> String { wrapped(text, "1") }
+    /// Of less weight than what stands beside it.
+    package func label(_ text: String) -> String { wrapped(text, "2") }
     package func error(_ text: String) -> String { wrapped(text, "31") }
 
     /// SGR, ECMA-48 section 8.3.117.
