@@ -18,6 +18,10 @@ enum ProducerCommands {
         notes: [CommonOptions.exitStatuses],
         subcommands: [run, sources, pair, devices, status, pause, resume, admit, config])
 
+    private static let whatToSend: [CompletionSource] = [
+        .words(["camera", "screen", "test", "-"]), .cameras, .files,
+    ]
+
     static let run = Command(
         "run", summary: "Wait for paired studios and send to them",
         options: [
@@ -27,7 +31,7 @@ enum ProducerCommands {
                     + "X11 session; screen::1 another display's; screen,640x480+100+50 a part (width, height, left, top). "
                     + "test: moving test pattern with tone. FILE or URL: anything FFmpeg reads, in real time; a file "
                     + "begins when the first studio receives. -: YUV4MPEG2 on standard input. Default: camera.",
-                group: "Source"),
+                group: "Source", completion: whatToSend),
             Option("loop", help: "Begin the file again at its end.", group: "Source"),
             Option(
                 "audio", value: "WHAT",
@@ -35,7 +39,7 @@ enum ProducerCommands {
                     "auto: the source's own sound; with a camera the default microphone if there is one, with the test "
                     + "pattern a tone, with a screen nothing. off: none. mic: the default microphone with any source. Or the "
                     + "name of a microphone, as `gantry-producer sources` lists them. Default: auto.",
-                group: "Source"),
+                group: "Source", completion: [.words(["auto", "off", "mic"]), .microphones]),
             Option(
                 "size", value: "WxH",
                 help:
@@ -124,7 +128,10 @@ enum ProducerCommands {
             ] + StatisticsOptions.table(usual: StatisticsOptions.producerMetrics) + [
                 Option("force", short: "f", help: "Overwrite that file when it exists.", group: "Statistics")
             ],
-        positionals: [Positional("SOURCE", help: "The same as --source.", isRequired: false, option: "source")],
+        positionals: [
+            Positional(
+                "SOURCE", help: "The same as --source.", isRequired: false, option: "source", completion: whatToSend)
+        ],
         examples: [
             .init("gantry-producer run", "the first camera and the microphone, until Ctrl-C"),
             .init("gantry-producer run /dev/video2 --audio off", "another camera, without sound"),
@@ -156,7 +163,8 @@ enum ProducerCommands {
                 "camera", value: "DEV",
                 help:
                     "Scan the QR code with a camera: a path, or auto for the first real one. In a terminal it shows what "
-                    + "the camera sees. Gives up after two minutes."),
+                    + "the camera sees. Gives up after two minutes.",
+                completion: [.words(["auto"]), .cameras]),
             Option("name", value: "NAME", help: "What the studio shows. Default: the host's name.", form: .displayName),
             Option(
                 "port", short: "p", value: "PORT",
@@ -209,7 +217,9 @@ enum ProducerCommands {
         "admit", summary: "Decide about a studio on the USB cable that is not paired",
         options: [],
         positionals: [
-            Positional("ANSWER", help: "no, once (until it disconnects), or always (pair with it).", isRequired: true)
+            Positional(
+                "ANSWER", help: "no, once (until it disconnects), or always (pair with it).", isRequired: true,
+                completion: [.words(["no", "once", "always"])])
         ],
         examples: [
             .init("gantry-producer status", "shows who asks"),

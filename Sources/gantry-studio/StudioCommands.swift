@@ -104,7 +104,7 @@ enum StudioCommands {
                     "The producer; by its name over USB when it is plugged in, else over the network. usb, usb:SERIAL: the "
                     + "one on the cable, paired or not. rtsp://…, rtmp://, srt://, http://, udp://, file://: a stream that is no "
                     + "producer's. Not needed when only one is paired.",
-                isRequired: false)
+                isRequired: false, completion: [.pairedDevices, .words(["usb"])])
         ],
         examples: [
             .init("gantry-studio receive", "connect to the only paired producer and show figures"),

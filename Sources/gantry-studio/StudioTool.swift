@@ -6,7 +6,7 @@ import StudioKit
 /// Chooses the command.
 enum StudioTool {
     static func main() -> ExitStatus {
-        Tool.run(StudioCommands.root) { arguments throws(GantryError) in
+        Tool.run(StudioCommands.root, listing: listing) { arguments throws(GantryError) in
             switch arguments.commandNames.first {
             case "pair": try PairCommand(arguments).run()
             case "list": try ListCommand(arguments).run()
@@ -18,6 +18,14 @@ enum StudioTool {
             default: try devices(arguments)
             }
         }
+    }
+
+    /// Makes no keys where there are none.
+    private static func listing(_ source: CompletionSource, _ arguments: ParsedArguments) -> [CompletionCandidate] {
+        let folder = arguments.string("state-dir")
+        guard source == .pairedDevices, StateFolder.exists(folder) else { return [] }
+        guard let controller = try? StudioController(configuration: .init(stateDirectory: folder)) else { return [] }
+        return DevicesCommand(controller, kind: .producer).completion()
     }
 
     private static func devices(_ arguments: ParsedArguments) throws(GantryError) -> ExitStatus {

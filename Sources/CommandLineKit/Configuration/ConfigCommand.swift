@@ -11,7 +11,8 @@ package struct ConfigCommand {
             usage: ["[COMMAND] [options]", "check [FILE] [options]"],
             positionals: [
                 Positional(
-                    "COMMAND", help: "All options of this command, also those that nothing sets.", isRequired: false),
+                    "COMMAND", help: "All options of this command, also those that nothing sets.", isRequired: false,
+                    completion: [.commands, .words(["check"])]),
                 Positional("FILE", help: "For check. Default: the file that would be used.", isRequired: false),
             ],
             examples: [

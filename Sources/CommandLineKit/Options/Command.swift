@@ -25,10 +25,13 @@ package struct Command: Sendable, Hashable {
     package let notes: [String]
     /// With subcommands, one of them must be named, and `positionals` is not used.
     package let subcommands: [Command]
+    /// Not in help, manual and completion.
+    package let isHidden: Bool
 
     package init(
         _ name: String, summary: String, usage: [String] = [], options: [Option] = [], positionals: [Positional] = [],
-        examples: [Example] = [], notes: [String] = [], subcommands: [Command] = []
+        examples: [Example] = [], notes: [String] = [], subcommands: [Command] = [],
+        isHidden: Bool = false
     ) {
         self.name = name
         self.summary = summary
@@ -38,5 +41,15 @@ package struct Command: Sendable, Hashable {
         self.examples = examples
         self.notes = notes
         self.subcommands = subcommands
+        self.isHidden = isHidden
+    }
+
+    package var visibleSubcommands: [Command] { subcommands.filter { !$0.isHidden } }
+
+    /// With more subcommands.
+    func adding(_ commands: [Command]) -> Command {
+        Command(
+            name, summary: summary, usage: usage, options: options, positionals: positionals, examples: examples,
+            notes: notes, subcommands: subcommands + commands, isHidden: isHidden)
     }
 }

@@ -5,10 +5,12 @@ struct CommandLineWalk {
     private(set) var path: [Command]
     private(set) var wantsHelp = false
     private(set) var wantsVersion = false
+    private(set) var onlyPositionals = false
+    /// The option at the end of the line whose value is missing, or was left out where it may be.
+    private(set) var waiting: Option?
     private var words: ArraySlice<String>
     private var values: [String: [String]] = [:]
     private var positionals: [String] = []
-    private var onlyPositionals = false
 
     init(root: Command, words: [String]) {
         path = [root]
@@ -36,15 +38,20 @@ struct CommandLineWalk {
     /// Checks what is only known at the end.
     func finish() throws(GantryError) -> ParsedArguments {
         guard command.subcommands.isEmpty else {
-            let names = command.subcommands.map(\.name).joined(separator: ", ")
+            let names = command.visibleSubcommands.map(\.name).joined(separator: ", ")
             throw usageError("Which command? One of: \(names).")
         }
         let required = command.positionals.filter(\.isRequired)
         if positionals.count < required.count {
             throw usageError("\(required[positionals.count].name) is missing.")
         }
-        return ParsedArguments(path: path, values: values, positionals: positionals)
+        return arguments
     }
+
+    /// What was read so far.
+    var arguments: ParsedArguments { ParsedArguments(path: path, values: values, positionals: positionals) }
+
+    func has(_ option: Option) -> Bool { values[option.name] != nil }
 
     private mutating func takePlain(_ word: String) throws(GantryError) {
         guard command.subcommands.isEmpty else {
@@ -100,6 +107,7 @@ struct CommandLineWalk {
             values[option.name, default: []].append("")
             return
         }
+        if attached == nil, words.isEmpty { waiting = option }
         guard let value = attached ?? nextValue(of: option) else {
             throw usageError("\(shown) needs a value: \(shown) \(placeholder).")
         }
@@ -128,7 +136,7 @@ struct CommandLineWalk {
         return words.popFirst()
     }
 
-    private var availableOptions: [Option] { path.reversed().flatMap(\.options) + [.help, .version] }
+    var availableOptions: [Option] { path.reversed().flatMap(\.options) + [.help, .version] }
 
     private func option(where matches: (Option) -> Bool) -> Option? { availableOptions.first(where: matches) }
 

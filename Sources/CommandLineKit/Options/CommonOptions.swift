@@ -19,6 +19,29 @@ package enum CommonOptions {
 
     /// The last paragraph of a tool's help.
     package static let exitStatuses =
-        "Exit status: 0 well, 1 failed, 2 wrong usage, 3 source, 4 output, 5 network, 6 not paired, 7 pairing failed, "
-        + "8 other version, 9 state folder or key, 10 USB."
+        "Exit status: \(ExitStatus.meanings.map { "\($0.status.rawValue) \($0.meaning)" }.joined(separator: ", "))."
+
+    /// What the manual says about variables of the environment.
+    static let environment: [(name: String, meaning: String)] = [
+        ("GANTRY_STATE_DIR", "Where identity and paired devices are kept, unless --state-dir says otherwise."),
+        ("STATE_DIRECTORY", "The same, as systemd sets it for a service with StateDirectory=."),
+        ("XDG_STATE_HOME", "Without those, the folder gantry in this one. Default: .local/state in the home folder."),
+        (
+            "XDG_CONFIG_HOME",
+            "The configuration file is in the folder gantry in this one. Default: .config in the home folder."
+        ),
+        ("XDG_RUNTIME_DIR", "Where the control sockets of running commands are."),
+        ("DISPLAY", "The X11 screen that a producer sends."),
+        ("NO_COLOR", "Set, and not empty: no colours."),
+    ]
+
+    /// What the manual says about a tool's files.
+    static func files(tool: String) -> [(name: String, meaning: String)] {
+        let kind = tool.split(separator: "-").last ?? ""
+        return [
+            ("~/.config/gantry/\(kind).json", "Options that are always the same. `\(tool) config` shows what holds."),
+            ("~/.local/state/gantry", "The key that this machine proves itself with, and the paired devices."),
+            ("/usr/share/doc/gantry", "The guides, where Gantry was installed as a package."),
+        ]
+    }
 }

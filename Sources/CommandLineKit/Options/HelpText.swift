@@ -12,10 +12,10 @@ struct HelpText {
         var lines = TextCells.wrapped("\(name): \(command.summary)", to: cells)
         lines.append("")
         lines += usageLines
-        lines += section("Commands", command.subcommands.map { ($0.name, $0.summary) })
+        lines += section("Commands", command.visibleSubcommands.map { ($0.name, $0.summary) })
         lines += section("Arguments", command.positionals.map { ($0.name, $0.help) })
-        for (title, options) in optionGroups {
-            lines += section(title, options.map { (Self.label($0), Self.text($0)) })
+        for (title, options) in Option.groups(of: path) {
+            lines += section(title, options.map { ($0.label, $0.text) })
         }
         if !command.examples.isEmpty {
             lines += ["", "Examples:"]
@@ -32,38 +32,12 @@ struct HelpText {
     }
 
     private var usageLines: [String] {
-        var forms = command.usage
-        if forms.isEmpty {
-            var words: [String] = []
-            if !command.subcommands.isEmpty { words.append("COMMAND") }
-            for positional in command.positionals {
-                let shown = positional.name + (positional.isRepeatable ? "…" : "")
-                words.append(positional.isRequired ? shown : "[\(shown)]")
-            }
-            words.append("[options]")
-            forms = [words.joined(separator: " ")]
-        }
         var lines: [String] = []
-        for form in forms {
+        for form in command.usageForms {
             let wrapped = TextCells.wrapped("\(name) \(form)", to: cells - 7)
             for line in wrapped { lines.append((lines.isEmpty ? "Usage: " : "       ") + line) }
         }
         return lines
-    }
-
-    /// Options by heading, in the order of the tables; those of the commands above come behind the own ones.
-    private var optionGroups: [(title: String, options: [Option])] {
-        var groups: [(title: String, options: [Option])] = [("Options", [])]
-        for option in path.reversed().flatMap(\.options) {
-            let title = option.group ?? "Options"
-            if let index = groups.firstIndex(where: { $0.title == title }) {
-                groups[index].options.append(option)
-            } else {
-                groups.append((title, [option]))
-            }
-        }
-        groups.append(("General", [.help, .version]))
-        return groups
     }
 
     private func section(_ title: String, _ rows: [(label: String, text: String)]) -> [String] {
@@ -83,19 +57,6 @@ struct HelpText {
             }
         }
         return lines
-    }
-
-    private static func label(_ option: Option) -> String {
-        let short = option.short.map { "-\($0), " } ?? ""
-        let value = option.value.map { option.optionalValue == nil ? " \($0)" : "[=\($0)]" } ?? ""
-        return "\(short)--\(option.name)\(value)"
-    }
-
-    private static func text(_ option: Option) -> String {
-        var text = option.help
-        if !option.allowed.isEmpty { text += " One of: \(option.allowed.joined(separator: ", "))." }
-        if option.isRepeatable { text += " May be given more than once." }
-        return text
     }
 }
 

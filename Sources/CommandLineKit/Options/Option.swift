@@ -21,11 +21,14 @@ package struct Option: Sendable, Hashable {
     package let form: ValueForm
     /// Not for a configuration file.
     package let isForCommandLine: Bool
+    /// What shells offer for a value.
+    package let completion: [CompletionSource]
 
     package init(
         _ name: String, short: Character? = nil, value: String? = nil, help: String, group: String? = nil,
         allowed: [String] = [], isRepeatable: Bool = false,
-        optionalValue: [String]? = nil, form: ValueForm = .text, isForCommandLine: Bool = false
+        optionalValue: [String]? = nil, form: ValueForm = .text, isForCommandLine: Bool = false,
+        completion: [CompletionSource]? = nil
     ) {
         self.name = name
         self.short = short
@@ -37,6 +40,7 @@ package struct Option: Sendable, Hashable {
         self.optionalValue = optionalValue
         self.form = allowed.isEmpty ? form : .word(allowed)
         self.isForCommandLine = isForCommandLine
+        self.completion = completion ?? (allowed.isEmpty ? CompletionSource.usual(for: value) : [.words(allowed)])
     }
 
     package var takesValue: Bool { value != nil }

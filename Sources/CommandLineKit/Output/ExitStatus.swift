@@ -28,6 +28,13 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// The USB path cannot be used: no device or controller, taken, or not permitted.
     package static let usb = Self(rawValue: 10)
 
+    /// All of them in order, in a word or two each.
+    static let meanings: [(status: Self, meaning: String)] = [
+        (.success, "well"), (.failure, "failed"), (.usage, "wrong usage"), (.source, "source"), (.output, "output"),
+        (.network, "network"), (.notPaired, "not paired"), (.pairing, "pairing failed"),
+        (.protocolMismatch, "other version"), (.state, "state folder or key"), (.usb, "USB"),
+    ]
+
     /// The status for an error. Codes that no other status names end with `failure`.
     package init(_ code: GantryError.Code) {
         switch code {

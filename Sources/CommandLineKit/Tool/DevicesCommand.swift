@@ -13,7 +13,7 @@ package struct DevicesCommand {
     }
 
     package static func table(peer: String, tool: String) -> Command {
-        let device = Positional("DEVICE", help: "Its name, or the beginning of its key.")
+        let device = Positional("DEVICE", help: "Its name, or the beginning of its key.", completion: [.pairedDevices])
         return Command(
             "devices", summary: "List, remove or rename the \(peer)s that are paired",
             examples: [
@@ -77,6 +77,12 @@ package struct DevicesCommand {
             ])
         }
         StandardStreams.writeOutput(table.text)
+    }
+
+    /// The paired devices for a shell.
+    package func completion() -> [CompletionCandidate] {
+        let devices = (try? keeper.pairedDevices) ?? []
+        return devices.filter { $0.kind == kind }.map { CompletionCandidate($0.displayedName, $0.keyID.short) }
     }
 
     private static func state(_ device: PairedDevice) -> String {

@@ -6,15 +6,19 @@ import Glibc
 /// with the right status.
 package enum Tool {
     /// Runs the command that the process was started for and returns the exit status.
+    ///
+    /// - Parameter listing: for completion in shells.
     package static func run(
-        _ root: Command, _ body: (ParsedArguments) throws(GantryError) -> ExitStatus
+        _ root: Command, listing: @escaping CompletionListing = { _, _ in [] },
+        _ body: (ParsedArguments) throws(GantryError) -> ExitStatus
     ) -> ExitStatus {
         StandardStreams.fillClosed()
         SignalWatch.ignoreBrokenPipes()
         // A program that asked for JSON gets it for a wrong command line as well.
         var wantsJSON = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
         do throws(GantryError) {
-            let parser = CommandLineParser(root, version: GantryVersion.text)
+            let commands = root.adding(ShellCommand.tables(tool: root.name))
+            let parser = CommandLineParser(commands, version: GantryVersion.text)
             switch try parser.parseProcessArguments(width: TerminalSize.current.columns) {
             case .show(let text):
                 StandardStreams.writeOutput(text)
@@ -22,6 +26,11 @@ package enum Tool {
                 return .success
             case .run(let typed):
                 wantsJSON = typed.has("json")
+                if let shell = ShellCommand(typed, root) {
+                    StandardStreams.writeOutput(try shell.text(listing))
+                    try checkOutput()
+                    return .success
+                }
                 let isAboutFile = typed.commandNames.first == ConfigCommand.name
                 let arguments = isAboutFile ? typed : try configured(typed, root)
                 if let name = arguments.string("log"), let level = Log.Level.allCases.first(where: { $0.name == name })

@@ -23,6 +23,12 @@ package struct StateFolder: Sendable {
         return StateFolder(path: place.path)
     }
 
+    /// Whether `open` would find a folder and not make one. For those who only want to look.
+    package static func exists(_ explicit: String?) -> Bool {
+        guard let place = try? place(explicit) else { return false }
+        return access(place.path, R_OK | W_OK | X_OK) == 0
+    }
+
     /// Runs `body` while no other process or thread is inside `withExclusiveAccess` of the same folder. Blocks until
     /// then; `body` is short (a few file operations). The kernel lets go of it when the process dies.
     package func withExclusiveAccess<R>(_ body: () throws(GantryError) -> R) throws(GantryError) -> R {

@@ -14,8 +14,8 @@ struct RunningReceives {
     static let option = Option(
         "producer", short: "p", value: "NAME",
         help:
-            "Which one, where several receive: by the producer's name, or the process that `gantry-studio status` shows."
-    )
+            "Which one, where several receive: by the producer's name, or the process that `gantry-studio status` shows.",
+        completion: [.pairedDevices])
 
     /// One that runs, with what it said about itself.
     struct Entry {
