@@ -8,7 +8,7 @@ import StudioKit
 struct ReceiveOutputs {
     let configuration: StudioSessionConfiguration
     let latency = LatencyMeter()
-    let skew = SkewMeter()
+    let skew: SkewMeter
     let stages = StageMeter()
     let startTime = MonotonicClock.now()
     /// Standard output carries media: nothing else may be written there.
@@ -85,12 +85,14 @@ struct ReceiveOutputs {
             configuration.videoOutputs.append(sound)
         }
         configuration.reconnection = Self.reconnection(arguments)
+        let trace = try arguments.string("trace").map { path throws(GantryError) in
+            try TraceOutput(path: path, overwrite: overwrite, failed: failed)
+        }
+        self.trace = trace
+        skew = SkewMeter(paired: { trace?.note($0) })
         // Meters come last, so that they see what the other outputs cost.
         configuration.videoOutputs += [latency, skew, stages]
         configuration.audioOutputs.append(skew)
-        trace = try arguments.string("trace").map { path throws(GantryError) in
-            try TraceOutput(path: path, overwrite: overwrite, failed: failed)
-        }
         if let trace {
             configuration.videoOutputs.append(trace)
             configuration.packetOutputs.append(trace)
