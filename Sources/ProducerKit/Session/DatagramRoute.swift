@@ -9,7 +9,7 @@ import GantryTransport
 ///
 /// A picture changes its way only with a key frame: the studio then needs nothing that is still under way on the other.
 final class DatagramRoute: @unchecked Sendable {
-    // `lock` guards `sender`, `token`, `isOpen`, `isWanted`, `videoIsHere` and `failure`; the rest: the connection's I/O thread.
+    // `lock` guards `sender`, `token`, `isOpen`, `openedAt`, `isWanted`, `videoIsHere` and `failure`; the rest: the connection's I/O thread.
     private let path: DatagramPath
     private let exporter: [UInt8]
     private let sessionID: UInt64
@@ -33,6 +33,9 @@ final class DatagramRoute: @unchecked Sendable {
     private var failure: DatagramEvent?
 
     private var nextAttempt: MediaTimestamp?
+    private var probeDelay = ProbeDelay()
+    /// Datagrams pass since then: to be noted on the I/O thread. Guarded by `lock`.
+    private var openedAt: MediaTimestamp?
     private var answerLimit: MediaTimestamp?
     private var hasWarned = false
     private var isClosed = false
@@ -145,7 +148,9 @@ final class DatagramRoute: @unchecked Sendable {
         old?.stop()
         if event == .lossy { losses = RandomLossWatch() }
         answerLimit = nil
-        nextAttempt = now + DatagramLimits.probeAgain
+        if let opened = lock.withLock({ openedAt }) { probeDelay.passed(now: opened) }
+        lock.withLock { openedAt = nil }
+        nextAttempt = now + probeDelay.failed(isLossy: event == .lossy, now: now)
         let reason =
             switch event {
             case .silent: "UDP does not reach it any more"
@@ -178,6 +183,7 @@ final class DatagramRoute: @unchecked Sendable {
             Log.info("UDP passes to the studio, \(payload) bytes a packet")
             let isNow = lock.withLock { () -> Bool in
                 isOpen = true
+                openedAt = MonotonicClock.now()
                 return isWanted
             }
             if isNow { needsKeyFrame() }
