@@ -6,10 +6,12 @@ import ProducerKit
 /// Hands what a source makes to the producer.
 final class ControllerSink: MediaSink {
     private let controller: ProducerController
+    private let streams: OfferedStreams
     private let keepsDevices: Bool
 
-    init(_ controller: ProducerController, keepsDevices: Bool) {
+    init(_ controller: ProducerController, _ streams: OfferedStreams, keepsDevices: Bool) {
         self.controller = controller
+        self.streams = streams
         self.keepsDevices = keepsDevices
     }
 
@@ -18,5 +20,6 @@ final class ControllerSink: MediaSink {
     func audio(_ block: AudioBlock) { controller.enqueue(block) }
     func waitForRoom(until deadline: MediaTimestamp) -> Bool { controller.waitForVideoRoom(until: deadline) }
     var wantsVideo: Bool { keepsDevices || controller.isReceived(.video) }
-    var wantsAudio: Bool { keepsDevices || controller.isReceived(.audio) }
+    var wantsAudio: Bool { keepsDevices || controller.isReceived(.audio) || streams.isMissed(.audio) }
+    func soundChanged(isThere: Bool) { streams.set(.audio, isThere: isThere) }
 }

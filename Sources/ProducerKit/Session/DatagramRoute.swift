@@ -46,12 +46,13 @@ final class DatagramRoute: @unchecked Sendable {
     /// Offers datagrams at the next `deadline`.
     ///
     /// - Parameters:
+    ///   - isNext: there was another one before: the studio passes over offers that are less than 2 s apart.
     ///   - offer: called on the I/O thread.
     ///   - feedback: called on the sender's thread with FEEDBACK that came by UDP.
     ///   - sample: how TCP does; called on the I/O thread.
     ///   - wakeUp: makes `deadline` be called soon.
     init(
-        path: DatagramPath, exporter: [UInt8], sessionID: UInt64, streams: [StreamDescription],
+        path: DatagramPath, exporter: [UInt8], sessionID: UInt64, streams: [StreamDescription], isNext: Bool,
         offer: @escaping (CarrierOffer) -> Void, wakeUp: @escaping @Sendable () -> Void,
         needsKeyFrame: @escaping @Sendable () -> Void, feedback: @escaping @Sendable (Feedback) -> Void,
         sample: @escaping () -> RandomLossWatch.Sample?
@@ -60,14 +61,25 @@ final class DatagramRoute: @unchecked Sendable {
         self.path = path
         self.exporter = exporter
         self.sessionID = sessionID
-        // Pictures of other codecs go over TLS.
-        channels = streams.filter { $0.codec == .h264 || $0.codec == .opus }.map { ($0.channel, $0.kind == .video) }
+        channels = Self.carried(streams).map { ($0.channel, $0.kind == .video) }
         self.offer = offer
         self.wakeUp = wakeUp
         self.needsKeyFrame = needsKeyFrame
         self.feedback = feedback
-        nextAttempt = channels.isEmpty ? nil : MonotonicClock.now()
+        nextAttempt = channels.isEmpty ? nil : MonotonicClock.now() + (isNext ? .seconds(2) : .zero)
     }
+
+    /// Pictures of other codecs go over TLS.
+    private static func carried(_ streams: [StreamDescription]) -> [StreamDescription] {
+        streams.filter { $0.codec == .h264 || $0.codec == .opus }
+    }
+
+    /// Whether it is for all of these, as far as datagrams are. Any thread.
+    func covers(_ streams: [StreamDescription]) -> Bool {
+        Self.carried(streams).allSatisfy { stream in takes(stream.channel) }
+    }
+
+    private func takes(_ channel: UInt16) -> Bool { channels.contains { $0.channel == channel } }
 
     // MARK: The I/O thread
 
@@ -200,6 +212,7 @@ final class DatagramRoute: @unchecked Sendable {
 
     /// Nil: this packet goes over TLS. Else whether it was taken; a picture that was not must be followed by a key frame.
     func send(_ packet: MediaPacket, channel: UInt16) -> Bool? {
+        guard takes(channel) else { return nil }
         guard packet.codec.isVideo else { return sendSound(packet, channel) }
         let sender = lock.withLock { () -> Way in
             let fits = packet.codec == .h264 && packet.count <= DatagramLimits.largestUnit
