@@ -11,7 +11,7 @@ extension ProducerController {
     /// It is copied or converted here (1280x720: 0.1 ms BGRA); JPEG and H.264 are decoded here, a few milliseconds, unless
     /// `VideoSettings.coded` says that they are handed on. H.264 begins with a key frame: see `needsKeyFrame`.
     ///
-    /// - Returns: false when it was let go: not running, no video offered, paused, captured before the last `resume()`, every
+    /// - Returns: false when it was let go: not running, no video offered, or ended (`endStream`), paused, captured before the last `resume()`, every
     ///   buffer in use, or H.264 that waits for a key frame.
     /// - Throws: `invalidArgument`, with what was expected, when size, stride and byte count do not fit each other, a coded
     ///   picture is damaged, or the format is not that of `VideoSettings.coded`; `decoder`, `unsupportedCodec` for coded ones.
@@ -120,7 +120,7 @@ extension ProducerController {
                 .invalidArgument,
                 "Pictures that are handed on cannot be turned: say it in VideoSettings.coded.rotation.")
         }
-        guard let server = running, !server.isPaused, server.videoSettings != nil, let input = codedInput(codec) else {
+        guard let server = running, !server.isPaused, server.offers(.video), let input = codedInput(codec) else {
             return false
         }
         let (bytes, time) = (frame.planes.0.bytes, frame.captureTime ?? MonotonicClock.now())
@@ -147,7 +147,7 @@ extension ProducerController {
     ///   - data: samples, interleaved, as `format` says; by default 32-bit integers, stereo, 48 kHz.
     ///   - format: what the bytes are.
     ///   - captureTime: of the first sample, on `CLOCK_MONOTONIC`, in microseconds; nil: the last one is captured just now.
-    /// - Returns: false when it was let go: not running, no sound offered, paused, or too much waits.
+    /// - Returns: false when it was let go: not running, no sound offered, or ended (`endStream`), paused, or too much waits.
     /// - Throws: `invalidArgument`, with what was expected, for other rates and channels, a count that is no whole number of
     ///   samples, and more than a second at once.
     @discardableResult
@@ -155,7 +155,7 @@ extension ProducerController {
         data: UnsafeRawBufferPointer, format: PCMFormat = PCMFormat(), captureTime: MediaTimestamp? = nil
     ) throws(GantryError) -> Bool {
         try format.check(count: data.count)
-        guard let server = running, server.hasAudio, !server.isPaused else { return false }
+        guard let server = running, server.offers(.audio), !server.isPaused else { return false }
         let count = data.count / format.frameSize
         let length = MediaDuration.microseconds(Int64(count) * 1_000_000 / Int64(format.sampleRate))
         return try sound.convert(

@@ -37,6 +37,10 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     private var toldState: ProducerState?
     private var lastStatistics = ProducerStatistics()
     private let dataObservers = DataObservers<ProducerPeer>()
+    /// Held while streams begin or end, so that studios hear it in order.
+    let streamOrder = Lock()
+    /// What `endStream` has taken away; guarded by `lock`.
+    var endedStreams: Set<MediaKind> = []
     /// The attempt that runs.
     var pairing: ProducerPairing?
     let frames = FrameInput()
@@ -95,8 +99,9 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     public func start() throws(GantryError) {
         try beginStarting()
         do throws(GantryError) {
+            let ended = lock.withLock { endedStreams }
             let new = try ProducerServer(
-                configuration: configuration, identity: identity, store: store, name: name,
+                configuration: configuration, endedStreams: ended, identity: identity, store: store, name: name,
                 dataObservers: dataObservers, decide: { [delegateBox] in delegateBox.decide($0, answer: $1) },
                 events: { [streams, delegateBox, delegateQueue] event in
                     streams.yield(event)
@@ -104,6 +109,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
                 })
             delegateQueue.open()
             lock.withLock { server = new }
+            applyStreams(to: new)
             do throws(GantryError) {
                 try new.start()
             } catch {

@@ -75,6 +75,10 @@ public enum ProducerEvent: Sendable {
     /// Studios want pictures, or sound, or no longer do: whoever feeds the producer from a device may open or close that. The
     /// number is `ProducerController.audioSamplesRequired`.
     case demandChanged(video: Bool, audioSamples: Int)
+    /// The producer offers a picture, or sound, again: `ProducerController.beginStream`.
+    case streamBegan(MediaKind)
+    /// It offers none from now on: `ProducerController.endStream`.
+    case streamEnded(MediaKind)
     /// Encoding failed for good; sound goes on.
     case failed(GantryError)
     /// `ProducerController.stop()` has ended all sessions.

@@ -16,7 +16,7 @@ enum ProducerCommands {
             .init("gantry-producer status", "what the running one does"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [run, sources, pair, devices, status, pause, resume, admit, config])
+        subcommands: [run, sources, pair, devices, status, pause, resume, streams, admit, config])
 
     private static let whatToSend: [CompletionSource] = [
         .words(["camera", "screen", "test", "-"]), .cameras, .files,
@@ -211,6 +211,21 @@ enum ProducerCommands {
         "resume", summary: "Let the running producer send again",
         examples: [
             .init("gantry-producer resume", "goes on after `gantry-producer pause`")
+        ])
+
+    static let streams = Command(
+        "streams", summary: "Show which streams the running producer offers, and begin or end one",
+        positionals: [
+            Positional("STREAM", help: "video or audio.", isRequired: false),
+            Positional("STATE", help: "on or off.", isRequired: false),
+        ],
+        examples: [
+            .init("gantry-producer streams", "what studios are offered now"),
+            .init("gantry-producer streams audio off", "studios go on with the picture alone"),
+        ],
+        notes: [
+            "Studios stay connected, and are told that the stream has gone, or that there is a new one. A microphone that is "
+                + "unplugged does the same by itself, and nobody else hears a microphone that is off: its device is let go."
         ])
 
     static let admit = Command(

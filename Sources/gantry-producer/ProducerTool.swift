@@ -14,6 +14,7 @@ enum ProducerTool {
             case "sources": SourcesCommand(arguments).run()
             case "status": try StatusCommand(arguments).run()
             case "pause": try PauseCommand(arguments, pauses: true).run()
+            case "streams": try StreamsCommand(arguments).run()
             case "admit": try AdmitCommand(arguments).run()
             case "resume": try PauseCommand(arguments, pauses: false).run()
             default: try devices(arguments)

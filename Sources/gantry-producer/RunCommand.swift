@@ -78,7 +78,8 @@ struct RunCommand {
             reporter?.stop()
             feed?.stop()
         }
-        let control = RunControl(controller, input, paired: report.paired)
+        let streams = OfferedStreams(controller)
+        let control = RunControl(controller, input, streams, paired: report.paired)
         let server = startServer(control)
         defer { server?.stop() }
         let jobs = try report.jobControl()
@@ -96,7 +97,7 @@ struct RunCommand {
                 question?.event(event)
             }
         }
-        let source = try startSource(state)
+        let source = try startSource(state, streams)
         let service = ServiceNotify()
         service.ready(status: usesUSB ? "Sending on USB and network" : "Sending on the network")
         let end = waitForEnd(state, control)
@@ -142,8 +143,8 @@ struct RunCommand {
         }
     }
 
-    private func startSource(_ state: RunState) throws(GantryError) -> NamedThread {
-        let sink = ControllerSink(controller, keepsDevices: keepsDevices, levels: report.view?.levels)
+    private func startSource(_ state: RunState, _ streams: OfferedStreams) throws(GantryError) -> NamedThread {
+        let sink = ControllerSink(controller, streams, keepsDevices: keepsDevices, levels: report.view?.levels)
         let source = input.source
         let waits = input.waitsForStudio
         return try NamedThread("source") {

@@ -11,6 +11,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
     // `lock` guards meter, pairing and discoveryName; `pausing` is held while source and controller change together.
     private let controller: ProducerController
     private let input: SourceFactory
+    private let streams: OfferedStreams
     private let paired: @Sendable (_ name: String, _ key: String) -> Void
     private let startedAt = WallClock.now()
     private let startTime = MonotonicClock.now()
@@ -22,11 +23,12 @@ final class RunControl: ControlHandler, @unchecked Sendable {
 
     /// - Parameter paired: called after each pairing that a client has begun and that succeeded.
     init(
-        _ controller: ProducerController, _ input: SourceFactory,
+        _ controller: ProducerController, _ input: SourceFactory, _ streams: OfferedStreams,
         paired: @escaping @Sendable (_ name: String, _ key: String) -> Void
     ) {
         self.controller = controller
         self.input = input
+        self.streams = streams
         self.paired = paired
     }
 
@@ -53,6 +55,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
         case "status": return status
         case "pause": return pause(true)
         case "resume": return pause(false)
+        case "streams": return try switchStreams(call)
         case "admit": return try admit(call)
         case "devices.list":
             return .array(try controller.pairedDevices.filter { $0.kind == .studio }.map(DevicesCommand.json))
@@ -77,8 +80,8 @@ final class RunControl: ControlHandler, @unchecked Sendable {
         default:
             throw GantryError(
                 .invalidArgument,
-                "There is no such method. There are: status, pause, resume, admit, devices.list, devices.remove, "
-                    + "devices.rename, pair, pair.confirm, pair.cancel.")
+                "There is no such method. There are: status, pause, resume, streams, admit, devices.list, "
+                    + "devices.remove, devices.rename, pair, pair.confirm, pair.cancel.")
         }
     }
 
@@ -104,6 +107,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             "version": .string(GantryVersion.text), "port": .integer(Int64(controller.port ?? 0)),
             "source": .string(input.label), "startedAt": .integer(startedAt),
             "seconds": .number((MonotonicClock.now() - startTime).seconds), "paused": .bool(controller.isPaused),
+            "streams": offered,
             "studios": .array(
                 peers.map { peer in
                     let name = devices.first { $0.keyID == peer.keyID }?.displayedName ?? peer.name
@@ -122,6 +126,25 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             "asks": controller.studioRequest.map { ["name": .string($0.name), "key": .string($0.keyID.description)] }
                 ?? .null,
         ]
+    }
+
+    /// What studios are offered.
+    private var offered: JSONValue {
+        ["video": .bool(controller.isOffered(.video)), "audio": .bool(controller.isOffered(.audio))]
+    }
+
+    private func switchStreams(_ call: ControlCall) throws(GantryError) -> JSONValue {
+        for (name, kind) in [("video", MediaKind.video), ("audio", .audio)] {
+            guard let value = call.parameters[name] else { continue }
+            guard let isOn = value.bool else { throw Self.missing(name, "true or false") }
+            let info = input.source.info
+            guard kind == .video ? info.video != nil : info.audio != nil else {
+                throw GantryError(
+                    .invalidState, "This producer has no \(kind == .video ? "picture" : "sound"): start it with some.")
+            }
+            streams.set(kind, isOn: isOn)
+        }
+        return offered
     }
 
     private func admit(_ call: ControlCall) throws(GantryError) -> JSONValue {

@@ -99,10 +99,16 @@ final class RunReport: Sendable {
         case .demandChanged: break
         case .paused: say("paused", "Paused. Go on with: gantry-producer resume", [])
         case .resumed: say("resumed", "Resumed.", [])
+        case .streamBegan(let kind):
+            say("streamBegan", "Studios are offered \(Self.word(kind)) again.", [.init("kind", .string("\(kind)"))])
+        case .streamEnded(let kind):
+            say("streamEnded", "Studios are offered no \(Self.word(kind)) now.", [.init("kind", .string("\(kind)"))])
         case .failed(let error):
             say("failed", "Video has failed: \(error)", [.init("error", .string(error.description))])
         }
     }
+
+    private static func word(_ kind: MediaKind) -> String { kind == .video ? "picture" : "sound" }
 
     private static func fields(_ request: StudioRequest) -> [JSONValue.Member] {
         [.init("name", .string(request.name)), .init("key", .string(request.keyID.description))]

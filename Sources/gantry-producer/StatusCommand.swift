@@ -47,6 +47,9 @@ struct StatusCommand {
             ("Frames", "\(number("framesSent")) sent, \(number("framesDropped")) left out"),
             ("Bitrate", Bitrate.rate(Int(clamping: number("bitrate")))),
         ]
+        let missing = [("video", "picture"), ("audio", "sound")]
+            .filter { status["streams"]?[$0.0]?.bool == false }.map { "no \($0.1)" }
+        if !missing.isEmpty { rows.append(("Offered", missing.joined(separator: ", "))) }
         for (index, studio) in studios.enumerated() {
             let text = "\(studio["name"]?.string ?? "-") (\(studio["address"]?.string ?? "-"))"
             rows.append((index == 0 ? "Studios" : "", text))

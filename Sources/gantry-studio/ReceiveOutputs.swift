@@ -9,7 +9,7 @@ import StudioKit
 struct ReceiveOutputs {
     let configuration: StudioSessionConfiguration
     let latency = LatencyMeter()
-    let skew = SkewMeter()
+    let skew: SkewMeter
     let stages = StageMeter()
     /// For the live view; nil: there is none.
     let levels: LevelOutput?
@@ -100,14 +100,16 @@ struct ReceiveOutputs {
             configuration.videoOutputs.append(sound)
         }
         configuration.reconnection = Self.reconnection(arguments)
+        let trace = try arguments.string("trace").map { path throws(GantryError) in
+            try TraceOutput(path: path, overwrite: overwrite, failed: failed)
+        }
+        self.trace = trace
+        skew = SkewMeter(paired: { trace?.note($0) })
         // Meters come last, so that they see what the other outputs cost.
         configuration.videoOutputs += [latency, skew, stages]
         configuration.audioOutputs.append(skew)
         levels = metersSound ? LevelOutput() : nil
         if let levels { configuration.audioOutputs.append(levels) }
-        trace = try arguments.string("trace").map { path throws(GantryError) in
-            try TraceOutput(path: path, overwrite: overwrite, failed: failed)
-        }
         if let trace {
             configuration.videoOutputs.append(trace)
             configuration.packetOutputs.append(trace)

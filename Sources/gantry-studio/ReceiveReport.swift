@@ -61,7 +61,8 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` and `view` are guard
                     .init("width", .integer(Int64(video.width))), .init("height", .integer(Int64(video.height))),
                     .init("fps", .number(video.frameRate.framesPerSecond)),
                 ])
-        case .format(.audio), .streams, .player: break
+        case .format(.audio), .player: break
+        case .streams(let change): streamsChanged(change)
         case .playbackStopped(let stream):
             say(
                 "playbackStopped", "The producer has ended \(Self.describe(stream)); it goes on when that comes again.",
@@ -194,6 +195,15 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` and `view` are guard
 
     private func emit(_ event: String, _ fields: [JSONValue.Member]) {
         StandardStreams.writeOutput(JSONValue.object([.init("event", .string(event))] + fields).text + "\n")
+    }
+
+    /// While the connection stands: with it they all come and go, which is said anyway.
+    private func streamsChanged(_ change: StreamChange) {
+        guard change.created.count < change.streams.count, !change.created.isEmpty || !change.destroyed.isEmpty else {
+            return
+        }
+        if json { return emit("streams", [.init("streams", .array(change.streams.map(Self.json)))]) }
+        for stream in change.created { status.write("The producer now offers \(Self.describe(stream)).\n") }
     }
 
     private static func describe(_ stream: StreamInfo) -> String {

@@ -29,6 +29,7 @@ package final class CollectingSink: MediaSink, @unchecked Sendable {  // All sta
     private var kept: [Picture] = []
     private var left: [Float] = []
     private var right: [Float] = []
+    private var soundStates: [Bool] = []
     private var clickTimes: [MediaTimestamp] = []
     private var detector = ClickDetector()
     private var stop: (@Sendable () -> Void)?
@@ -49,6 +50,10 @@ package final class CollectingSink: MediaSink, @unchecked Sendable {  // All sta
     package var rightSamples: [Float] { lock.withLock { right } }
     package var clicks: [MediaTimestamp] { lock.withLock { clickTimes } }
     package var sampleCount: Int { lock.withLock { left.count } }
+
+    /// Each change of whether there is sound.
+    package var soundChanges: [Bool] { lock.withLock { soundStates } }
+    package func soundChanged(isThere: Bool) { lock.withLock { soundStates.append(isThere) } }
 
     package func video(_ picture: Picture) {
         let item = Video(

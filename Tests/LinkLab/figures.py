@@ -27,6 +27,8 @@ class Take:
     lost: list = field(default_factory=list)
     undecoded: list = field(default_factory=list)
     gaps: list = field(default_factory=list)
+    """(time of the flash, how much later the outputs had the click)"""
+    lip_syncs: list = field(default_factory=list)
     """(from, to) without a connection."""
     outages: list = field(default_factory=list)
     connections: list = field(default_factory=list)
@@ -40,6 +42,7 @@ def read(lines):
     take = Take([picture for picture in pictures if picture["output"] is not None])
     take.undecoded = [picture["capture"] for picture in pictures if picture["output"] is None]
     take.gaps = [line for line in lines if line["line"] == "soundGap"]
+    take.lip_syncs = [(line["pts"], line["apart"]) for line in lines if line["line"] == "lipSync"]
     events = [line for line in lines if line["line"] == "event"]
     take.connections = [event["time"] for event in events if event["event"] == "connected"]
     for event in events:
@@ -96,9 +99,14 @@ def summarise(take, begin, end):
         "skipped": within(take.skipped), "lost": lost, "undecoded": undecoded,
         "lost-percent": 100 * (lost + undecoded) / coded if coded else 0,
         "sound-gaps": len(gaps), "sound-silence": sum(gap["silence"] for gap in gaps) / 1000,
-        "reconnections": within(take.connections[1:]), "back": None,
+        "reconnections": within(take.connections[1:]), "back": None, "lip-sync": lip_sync(take, begin, end),
         "psnr": mean([picture["psnr"] for picture in pictures if "psnr" in picture]),
     }
+
+
+def lip_sync(take, begin, end):
+    """Milliseconds that sound and picture are apart at most."""
+    return max((abs(apart) / 1000 for time, apart in take.lip_syncs if begin <= time < end), default=None)
 
 
 def base_latency(take, begin, end):
@@ -133,7 +141,9 @@ def judge(scenario, take, marks):
         if phase.name == "before":
             base = base_latency(take, begin, end)
         elif base is not None and phase.name != "start":
-            phases[phase.name]["back"] = back_after(take, begin, end, base)
+            back = back_after(take, begin, end, base)
+            phases[phase.name]["back"] = back
+            phases[phase.name]["lip-sync"] = None if back is None else lip_sync(take, begin + back * 1e6, end)
     is_first_start = scenario.phases[0].name == "start" and len(scenario.phases) > 1
     phases["all"] = summarise(take, marks[1 if is_first_start else 0], marks[-1])
     verdicts = []

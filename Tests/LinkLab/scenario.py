@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 FIGURES = {
     "latency-p50": "ms", "latency-p95": "ms", "latency-p99": "ms", "latency-max": "ms",
     "skipped": "", "lost": "", "lost-percent": "%", "undecoded": "",
-    "sound-gaps": "", "sound-silence": "ms", "back": "s", "bitrate": "Mbit/s", "fps": "", "reconnections": "", "psnr": "dB",
+    "sound-gaps": "", "sound-silence": "ms", "back": "s", "lip-sync": "ms", "bitrate": "Mbit/s", "fps": "", "reconnections": "", "psnr": "dB",
 }
 LONGEST = 3600
 

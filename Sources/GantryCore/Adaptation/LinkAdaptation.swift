@@ -12,7 +12,7 @@ package struct LinkAdaptation: Sendable {
 
     private var controller: RateController
     /// Without sound, a poor picture is better than none.
-    private let hasSound: Bool
+    private var hasSound: Bool
     private var picture = PathDelay()
     private var sound = PathDelay()
     private var fallback = VideoFallback()
@@ -58,6 +58,16 @@ package struct LinkAdaptation: Sendable {
 
     /// When `timePassed` is due.
     package var deadline: MediaTimestamp { (lastUpdate ?? MediaTimestamp(microseconds: 0)) + Self.interval }
+
+    /// Sound begins, or ends: nothing else would tell of the link while there is no picture.
+    ///
+    /// - Returns: what to tell the studio of the picture.
+    package mutating func setHasSound(_ new: Bool) -> VideoState.State? {
+        hasSound = new
+        guard !new, !isVideoOn else { return nil }
+        fallback = VideoFallback()
+        return .enabled
+    }
 
     package mutating func setMaximum(_ maximum: Int) { controller.setMaximum(maximum) }
 

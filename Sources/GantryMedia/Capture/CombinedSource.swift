@@ -35,6 +35,7 @@ package final class CombinedSource: MediaSource {
             return try NamedThread("sound-source") {
                 if case .endedEarly(let error) = audio.run(start: start, sink: sink) {
                     Log.warning("The sound has ended; the picture goes on. \(error)")
+                    sink.soundChanged(isThere: false)
                 }
             }
         } catch {

@@ -12,6 +12,8 @@ package protocol MediaSink: AnyObject, Sendable {
     func coded(_ packet: MediaPacket) -> Bool
     /// Called from any one thread, which need not be that of `video`.
     func audio(_ block: AudioBlock)
+    /// The sound has gone while pictures go on (its device was unplugged, or it has ended), or is back. As `audio`.
+    func soundChanged(isThere: Bool)
     /// Before `video`, by sources that can wait (files): true when a picture can be taken without displacing another.
     /// Returns at `deadline` at the latest.
     func waitForRoom(until deadline: MediaTimestamp) -> Bool
@@ -25,6 +27,7 @@ package protocol MediaSink: AnyObject, Sendable {
 extension MediaSink {
     /// For sinks whose sources never deliver coded pictures.
     package func coded(_ packet: MediaPacket) -> Bool { false }
+    package func soundChanged(isThere: Bool) {}
     package var wantsVideo: Bool { true }
     package var wantsAudio: Bool { true }
 }

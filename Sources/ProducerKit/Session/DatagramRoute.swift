@@ -9,7 +9,7 @@ import GantryTransport
 ///
 /// A picture changes its way only with a key frame: the studio then needs nothing that is still under way on the other.
 final class DatagramRoute: @unchecked Sendable {
-    // `lock` guards `sender`, `token`, `isOpen`, `isWanted`, `videoIsHere` and `failure`; the rest: the connection's I/O thread.
+    // `lock` guards `sender`, `token`, `isOpen`, `openedAt`, `isWanted`, `videoIsHere` and `failure`; the rest: the connection's I/O thread.
     private let path: DatagramPath
     private let exporter: [UInt8]
     private let sessionID: UInt64
@@ -33,6 +33,9 @@ final class DatagramRoute: @unchecked Sendable {
     private var failure: DatagramEvent?
 
     private var nextAttempt: MediaTimestamp?
+    private var probeDelay = ProbeDelay()
+    /// Datagrams pass since then: to be noted on the I/O thread. Guarded by `lock`.
+    private var openedAt: MediaTimestamp?
     private var answerLimit: MediaTimestamp?
     private var hasWarned = false
     private var isClosed = false
@@ -43,12 +46,13 @@ final class DatagramRoute: @unchecked Sendable {
     /// Offers datagrams at the next `deadline`.
     ///
     /// - Parameters:
+    ///   - isNext: there was another one before: the studio passes over offers that are less than 2 s apart.
     ///   - offer: called on the I/O thread.
     ///   - feedback: called on the sender's thread with FEEDBACK that came by UDP.
     ///   - sample: how TCP does; called on the I/O thread.
     ///   - wakeUp: makes `deadline` be called soon.
     init(
-        path: DatagramPath, exporter: [UInt8], sessionID: UInt64, streams: [StreamDescription],
+        path: DatagramPath, exporter: [UInt8], sessionID: UInt64, streams: [StreamDescription], isNext: Bool,
         offer: @escaping (CarrierOffer) -> Void, wakeUp: @escaping @Sendable () -> Void,
         needsKeyFrame: @escaping @Sendable () -> Void, feedback: @escaping @Sendable (Feedback) -> Void,
         sample: @escaping () -> RandomLossWatch.Sample?
@@ -57,14 +61,25 @@ final class DatagramRoute: @unchecked Sendable {
         self.path = path
         self.exporter = exporter
         self.sessionID = sessionID
-        // Pictures of other codecs go over TLS.
-        channels = streams.filter { $0.codec == .h264 || $0.codec == .opus }.map { ($0.channel, $0.kind == .video) }
+        channels = Self.carried(streams).map { ($0.channel, $0.kind == .video) }
         self.offer = offer
         self.wakeUp = wakeUp
         self.needsKeyFrame = needsKeyFrame
         self.feedback = feedback
-        nextAttempt = channels.isEmpty ? nil : MonotonicClock.now()
+        nextAttempt = channels.isEmpty ? nil : MonotonicClock.now() + (isNext ? .seconds(2) : .zero)
     }
+
+    /// Pictures of other codecs go over TLS.
+    private static func carried(_ streams: [StreamDescription]) -> [StreamDescription] {
+        streams.filter { $0.codec == .h264 || $0.codec == .opus }
+    }
+
+    /// Whether it is for all of these, as far as datagrams are. Any thread.
+    func covers(_ streams: [StreamDescription]) -> Bool {
+        Self.carried(streams).allSatisfy { stream in takes(stream.channel) }
+    }
+
+    private func takes(_ channel: UInt16) -> Bool { channels.contains { $0.channel == channel } }
 
     // MARK: The I/O thread
 
@@ -145,7 +160,9 @@ final class DatagramRoute: @unchecked Sendable {
         old?.stop()
         if event == .lossy { losses = RandomLossWatch() }
         answerLimit = nil
-        nextAttempt = now + DatagramLimits.probeAgain
+        if let opened = lock.withLock({ openedAt }) { probeDelay.passed(now: opened) }
+        lock.withLock { openedAt = nil }
+        nextAttempt = now + probeDelay.failed(isLossy: event == .lossy, now: now)
         let reason =
             switch event {
             case .silent: "UDP does not reach it any more"
@@ -178,6 +195,7 @@ final class DatagramRoute: @unchecked Sendable {
             Log.info("UDP passes to the studio, \(payload) bytes a packet")
             let isNow = lock.withLock { () -> Bool in
                 isOpen = true
+                openedAt = MonotonicClock.now()
                 return isWanted
             }
             if isNow { needsKeyFrame() }
@@ -194,6 +212,7 @@ final class DatagramRoute: @unchecked Sendable {
 
     /// Nil: this packet goes over TLS. Else whether it was taken; a picture that was not must be followed by a key frame.
     func send(_ packet: MediaPacket, channel: UInt16) -> Bool? {
+        guard takes(channel) else { return nil }
         guard packet.codec.isVideo else { return sendSound(packet, channel) }
         let sender = lock.withLock { () -> Way in
             let fits = packet.codec == .h264 && packet.count <= DatagramLimits.largestUnit

@@ -48,12 +48,29 @@ final class MediaDelivery: @unchecked Sendable {  // All state is guarded by `lo
 
     // MARK: The I/O thread
 
-    /// START: the studio receives, with sound or without.
-    func started(hasSound: Bool) { lock.withLock { self.hasSound = hasSound } }
+    /// The studio receives from now on, with sound or without. What it is to be told of the picture. Any thread.
+    func started(hasSound: Bool) -> VideoState.State? {
+        lock.withLock {
+            self.hasSound = hasSound
+            return adaptation?.setHasSound(hasSound)
+        }
+    }
 
     var hasRoute: Bool { openRoute != nil }
-    /// From now on it decides which way a packet goes.
-    func take(_ route: DatagramRoute) { lock.withLock { self.route = route } }
+
+    /// Whether there is a route that takes all of these.
+    func covers(_ streams: [StreamDescription]) -> Bool { openRoute?.covers(streams) ?? false }
+
+    /// From now on it decides which way a packet goes. True when there was another one before.
+    func take(_ route: DatagramRoute) -> Bool {
+        let old = lock.withLock { () -> DatagramRoute? in
+            defer { self.route = route }
+            return self.route
+        }
+        old?.close()
+        return old != nil
+    }
+
     func bound(_ bind: CarrierBind) { openRoute?.bound(bind) }
     func routeDeadline(now: MediaTimestamp) -> MediaTimestamp? { openRoute?.deadline(now: now) }
     func close() { openRoute?.close() }

@@ -106,6 +106,13 @@ final class ProducerConnection: CarrierHandler, MediaSubscriber, @unchecked Send
         carrier.wakeUp()
     }
 
+    /// Any thread: tells a studio that was let in which streams there are now.
+    func streamsChanged(_ change: Streams) {
+        if !change.removed.isEmpty { media.discardWaiting(of: ChannelDemand.mask(change.removed)) }
+        if change.removed.contains(Channels.audio) { tell(media.started(hasSound: false)) }
+        perform(lock.withLock { machine?.messageOffered(.streams(change)) })
+    }
+
     private var transport: ConnectionTransport { isCable ? .usb : .network }
 
     /// Who receives; nil before START and after the end.
@@ -358,11 +365,12 @@ extension ProducerConnection {
             return perform(lock.withLock { machine?.rejected(reason: .busy, retryAfter: 5000) })
         }
         sessionID = .random(in: 1 ... .max)
-        perform(
-            lock.withLock {
-                machine?.accepted(
-                    sessionID: sessionID, streams: server.streams, now: MonotonicClock.now())
-            })
+        server.withStreams { streams in
+            perform(
+                lock.withLock {
+                    machine?.accepted(sessionID: sessionID, streams: streams, now: MonotonicClock.now())
+                })
+        }
     }
 
     private func begin(_ start: Start) {
@@ -372,7 +380,7 @@ extension ProducerConnection {
             isActive = isActive || isFirst
             return isFirst ? self.peer : nil
         }
-        media.started(hasSound: start.channels.contains(Channels.audio))
+        tell(media.started(hasSound: start.channels.contains(Channels.audio) && server.offers(.audio)))
         demand.started(start.channels)
         preferred = VideoWish()
         preferred.merge(Prefer(size: start.size, frameRate: start.frameRate, maximumBitrate: start.maximumBitrate))
@@ -427,12 +435,15 @@ extension ProducerConnection {
 extension ProducerConnection {
     private var takesDatagrams: Bool { server.transport != .tcp && carrier.datagramPath != nil }
 
-    /// On the I/O thread, once.
+    /// On the I/O thread, at START.
     private func beginDatagrams() {
         let isAgreed = lock.withLock { machine?.features.contains(.datagrams) == true }
-        guard isAgreed, !media.hasRoute, takesDatagrams, let path = carrier.datagramPath else { return }
+        guard isAgreed, takesDatagrams, let path = carrier.datagramPath else { return }
+        let streams = server.streams
+        // Another one, for streams that have begun since.
+        guard !media.covers(streams) else { return }
         let route = DatagramRoute(
-            path: path, exporter: exporter, sessionID: sessionID, streams: server.streams,
+            path: path, exporter: exporter, sessionID: sessionID, streams: streams, isNext: media.hasRoute,
             offer: { [weak self] offer in self?.offer(offer) }, wakeUp: { [carrier] in carrier.wakeUp() },
             needsKeyFrame: { [weak self] in
                 if let self { server.requestKeyFrame(for: self) }
@@ -442,7 +453,7 @@ extension ProducerConnection {
                 if let self { tell(media.received(feedback, now: MonotonicClock.now())) }
             },
             sample: { [weak carrier] in carrier?.lossSample })
-        media.take(route)
+        if media.take(route) { server.requestKeyFrame(for: self) }
     }
 
     private func offer(_ offer: CarrierOffer) {

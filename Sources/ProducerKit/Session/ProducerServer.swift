@@ -20,7 +20,6 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     typealias Decider = @Sendable (ProducerPeer, @escaping @Sendable (Bool) -> Void) -> Decision
 
     let port: UInt16
-    let streams: [StreamDescription]
     let identity: Identity
     let store: DeviceStore
     let name: DisplayName
@@ -44,6 +43,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private let demandOrder = Lock()
     /// What it was told last; guarded by `demandOrder`.
     private var toldDemand = (video: false, audioSamples: 0)
+    /// Held while studios are told of streams, and while they begin to receive some, so that each knows what it is sent.
+    private let streamOrder = Lock()
     private let lock = Lock()
     private var admission = AdmissionControl()
     private var connections: [UInt64: ProducerConnection] = [:]
@@ -52,6 +53,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private var nextID: UInt64 = 0
     private var isStopping = false
     private var field: FieldOfUse
+    private var offer: StreamOffer
     /// Set once in `start`, before anyone connects.
     private var removals: RemovalWatch?
     private var cable: ProducerCable?
@@ -59,7 +61,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     private let advert: ProducerAdvert?
 
     init(
-        configuration: ProducerConfiguration, identity: Identity, store: DeviceStore, name: DisplayName,
+        configuration: ProducerConfiguration, endedStreams: Set<MediaKind>, identity: Identity, store: DeviceStore,
+        name: DisplayName,
         dataObservers: DataObservers<ProducerPeer>, decide: @escaping Decider,
         events: @escaping @Sendable (ProducerEvent) -> Void
     ) throws(GantryError) {
@@ -82,7 +85,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         videoSettings = configuration.video
         video = configuration.video.map { VideoPipeline(settings: $0, pauseGate: pauseGate, events: events) }
         audio = configuration.audio == nil ? nil : try AudioPipeline(pauseGate: pauseGate)
-        streams = Self.streams(configuration)
+        offer = StreamOffer(configuration, ended: endedStreams, now: MonotonicClock.now())
         strangers = StrangerPolicy(configuration.usb?.strangers ?? .refuse)
         cable = configuration.usb.map { usb in
             ProducerCable(
@@ -103,29 +106,6 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     /// What admission counts connections on the cable by.
     private static let cableHost = "usb"
-
-    private static func streams(_ configuration: ProducerConfiguration) -> [StreamDescription] {
-        let created = MonotonicClock.now()
-        var streams: [StreamDescription] = []
-        if let video = configuration.video {
-            streams.append(
-                StreamDescription(
-                    channel: Channels.video, kind: .video, codec: video.coded?.codec ?? .h264,
-                    source: video.sourceType.wireValue,
-                    created: created, name: DisplayName(video.sourceName).text))
-        }
-        if let audio = configuration.audio {
-            streams.append(
-                StreamDescription(
-                    channel: Channels.audio, kind: .audio, codec: .opus, source: .custom, created: created,
-                    name: DisplayName(audio.sourceName).text))
-        }
-        streams.append(
-            StreamDescription(
-                channel: Channels.data, kind: .data, codec: nil, source: .custom, created: created,
-                name: "data"))
-        return streams
-    }
 
     func start() throws(GantryError) {
         try video?.start()
@@ -162,15 +142,13 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     // MARK: Media, any thread
 
-    func enqueue(_ input: VideoInput) -> Bool { video?.enqueue(input) ?? false }
+    func enqueue(_ input: VideoInput) -> Bool { offers(.video) && video?.enqueue(input) ?? false }
 
     /// Whether the device that codes the pictures shall make a key frame.
     var takesKeyFrameRequest: Bool { video?.takesKeyFrameRequest ?? false }
 
     /// Nothing goes out before a key frame comes from that device.
     var wantsDeviceKeyFrame: Bool { video?.wantsDeviceKeyFrame ?? false }
-
-    var hasAudio: Bool { audio != nil }
 
     func isReceived(_ kind: MediaKind) -> Bool {
         switch kind {
@@ -193,7 +171,7 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
         }
     }
 
-    func enqueue(_ block: AudioBlock) { audio?.enqueue(block) }
+    func enqueue(_ block: AudioBlock) { if offers(.audio) { audio?.enqueue(block) } }
     func waitForVideoRoom(until deadline: MediaTimestamp) -> Bool { video?.waitForRoom(until: deadline) ?? true }
 
     // MARK: Pausing, any thread
@@ -215,6 +193,43 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     func tellIfPaused(_ connection: ProducerConnection) {
         pauseOrder.withLock {
             if pauseGate.isPaused { connection.pauseChanged(to: true) }
+        }
+    }
+
+    // MARK: Streams that begin and end, any thread
+
+    /// What studios are offered now.
+    var streams: [StreamDescription] { lock.withLock { offer.streams } }
+    func offers(_ kind: MediaKind) -> Bool { lock.withLock { offer.offers(kind) } }
+
+    /// Calls `body` with what is offered, and tells `body`'s studio of changes from then on only.
+    func withStreams(_ body: ([StreamDescription]) -> Void) { streamOrder.withLock { body(streams) } }
+
+    /// False when it was so already, or cannot be.
+    func setOffered(_ kind: MediaKind, _ isOffered: Bool) -> Bool {
+        let isNew = streamOrder.withLock {
+            let (change, open) = lock.withLock {
+                (offer.set(kind, isOffered: isOffered, now: MonotonicClock.now()), Array(connections.values))
+            }
+            guard let change else { return false }
+            for connection in open {
+                // A new one is asked for with START.
+                if !isOffered { setMembership(connection, ChannelDemand.mask(change.removed), false) }
+                connection.streamsChanged(change)
+            }
+            events(isOffered ? .streamBegan(kind) : .streamEnded(kind))
+            return true
+        }
+        if isNew { tellDemand() }
+        return isNew
+    }
+
+    private func setMembership(_ connection: ProducerConnection, _ channels: UInt16, _ receives: Bool) {
+        if channels & 1 << Channels.audio != 0 {
+            if receives { audio?.add(connection) } else { audio?.remove(connection) }
+        }
+        if channels & 1 << Channels.video != 0 {
+            if receives { video?.add(connection) } else { video?.remove(connection) }
         }
     }
 
@@ -326,7 +341,8 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     /// Whether a studio can decode every stream; one that lists nothing is trusted to.
     func canBeDecoded(by peer: Hello) -> Bool {
-        peer.codecs.isEmpty || streams.allSatisfy { stream in stream.codec.map(peer.codecs.contains) ?? true }
+        let all = lock.withLock { offer.all }
+        return peer.codecs.isEmpty || all.allSatisfy { stream in stream.codec.map(peer.codecs.contains) ?? true }
     }
 
     /// Whether there is room for one more session; then it counts until `ended`.
@@ -341,8 +357,12 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
 
     /// START: the channels replace those of the one before.
     func subscribe(_ connection: ProducerConnection, to channels: [UInt16]) {
-        if channels.contains(Channels.audio) { audio?.add(connection) } else { audio?.remove(connection) }
-        if channels.contains(Channels.video) { video?.add(connection) } else { video?.remove(connection) }
+        withStreams { streams in
+            let offered = channels.filter { channel in streams.contains { $0.channel == channel } }
+            let mask = ChannelDemand.mask(offered)
+            setMembership(connection, ~mask, false)
+            setMembership(connection, mask, true)
+        }
         tellDemand()
     }
 
@@ -350,11 +370,9 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     ///
     /// - Parameter channels: a mask, bit n is channel n.
     func setReceives(_ connection: ProducerConnection, _ channels: UInt16, _ receives: Bool) {
-        if channels & 1 << Channels.audio != 0 {
-            if receives { audio?.add(connection) } else { audio?.remove(connection) }
-        }
-        if channels & 1 << Channels.video != 0 {
-            if receives { video?.add(connection) } else { video?.remove(connection) }
+        withStreams { streams in
+            let offered = ChannelDemand.mask(streams.map(\.channel))
+            setMembership(connection, receives ? channels & offered : channels, receives)
         }
         tellDemand()
     }

@@ -1,7 +1,8 @@
 public import GantryCore
 
 /// Writes a session as MPEG-TS, without coding it again, to a file or to a program that reads a pipe. Give it to
-/// `StudioSessionConfiguration.packetOutputs` of one session.
+/// `StudioSessionConfiguration.packetOutputs` of one session. It has what there is when it begins: sound or a picture that the producer
+/// offers later only is left out.
 public final class TransportStreamOutput: PacketOutput, Sendable {
     private let output: MuxOutput
 

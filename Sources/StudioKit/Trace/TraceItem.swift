@@ -20,6 +20,7 @@ enum TraceItem: Sendable {
     case video(Packet)
     case sound(Packet)
     case picture(Picture)
+    case lipSync(SkewMeter.Pair, MediaTimestamp)
     case event(StudioEvent, MediaTimestamp)
     case producer(sent: Int, skipped: Int, MediaTimestamp)
 }

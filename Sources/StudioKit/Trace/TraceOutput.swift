@@ -58,6 +58,9 @@ package final class TraceOutput: VideoOutput, PacketOutput, Sendable {
 
     // MARK: Any thread
 
+    /// Once for each second of the test pattern.
+    package func note(_ pair: SkewMeter.Pair) { thread.queue.push(.lipSync(pair, MonotonicClock.now())) }
+
     /// What happens in the session.
     package func follow(_ event: StudioEvent) { thread.queue.push(.event(event, MonotonicClock.now())) }
 

@@ -34,6 +34,13 @@ struct TraceWriter {
             }
             guard let place else { return }
             try write(waiting.remove(at: place), picture)
+        case .lipSync(let pair, let time):
+            var line = TraceLine("lipSync")
+            line.add("time", time)
+            line.add("pts", pair.flash)
+            line.add("skew", pair.skew)
+            line.add("apart", pair.apart)
+            try file.write(line.line)
         case .event(let event, let time):
             if case .connected = event { sound.restart() }
             guard let line = Self.line(event, time) else { return }

@@ -32,18 +32,42 @@ extension EndToEnd {
             let json = try await stage.producer(["status"]).end()
             #expect(json.status == 1)
             #expect(json.event("status")?["running"] as? Bool == false)
-            for command in ["pause", "resume"] {
+            for command in ["pause", "resume", "streams"] {
                 expectFailure(
                     try await Self.run(stage, command), status: 1,
                     saying: ["No producer runs. Start it with: gantry-producer run"])
                 let json = try await stage.producer([command]).end()
                 #expect(json.event("error")?["code"] as? Int == 106)
             }
-            for command in ["status", "pause", "resume", "pair", "devices"] {
+            for command in ["status", "pause", "resume", "streams", "pair", "devices"] {
                 let help = try await ToolRun.run(["gantry-producer", command, "--help"])
                 #expect(help.status == 0)
                 #expect(help.outputText.contains("gantry-producer \(command)"))
             }
+        }
+
+        /// The studio goes on with the picture, and has the sound again afterwards.
+        @Test func streamsAreSwitched() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern()
+            let studio = try await stage.startReceiving(["--record", stage.file("take.mkv")])
+            #expect(try await Self.run(stage, "streams").outputText == "video: offered\naudio: offered\n")
+            let off = try await stage.producer(["streams", "audio", "off"]).end()
+            #expect(off.event("streams")?["audio"] as? Bool == false && off.event("streams")?["video"] as? Bool == true)
+            try await producer.line(containing: "\"streamEnded\"")
+            try await studio.line(containing: "\"playbackStopped\"")
+            #expect(try await Self.run(stage, "status").outputText.contains("Offered         no sound"))
+            #expect(try await Self.run(stage, "streams", "audio", "on").outputText.contains("audio: offered"))
+            try await producer.line(containing: "\"streamBegan\"")
+            try await studio.line(containing: "\"streams\"")
+            let status = try await Self.status(stage)
+            #expect((status["streams"] as? [String: Any])?["audio"] as? Bool == true)
+            expectFailure(
+                try await Self.run(stage, "streams", "sound", "off"), status: 2,
+                saying: ["gantry-producer streams video|audio on|off"])
+            #expect(try await Self.end(studio).status == 0)
+            #expect(try await Self.end(producer).status == 0)
         }
 
         @Test func statusPauseAndResume() async throws {

@@ -281,6 +281,27 @@ import Testing
         #expect(abs(skew.microseconds - Int(late) * 1000) <= 1000)
     }
 
+    /// What was given to outputs at which time, whatever the stamps say.
+    @Test func howFarApartTheyAreAtTheOutputs() throws {
+        let clock = Watched<Int64>(0)
+        let pairs = Watched<[SkewMeter.Pair]>([])
+        let meter = SkewMeter(
+            now: { MediaTimestamp(microseconds: clock.value * 1000) },
+            paired: { pair in pairs.change { $0.append(pair) } })
+        for (second, late) in [(1, 12), (2, -40)] as [(Int64, Int64)] {
+            clock.change { $0 = 50_000 + second * 1000 + min(0, late) }
+            if late < 0 { meter.receive(sound(at: second * 1000, click: true)) }
+            clock.change { $0 = 50_000 + second * 1000 }
+            meter.receive(try frame(number: UInt32(second), at: second * 1000, flash: true))
+            meter.receive(try frame(number: UInt32(second), at: second * 1000 + 33))
+            clock.change { $0 = 50_000 + second * 1000 + max(0, late) }
+            if late > 0 { meter.receive(sound(at: second * 1000, click: true)) }
+        }
+        #expect(pairs.value.map(\.flash.microseconds) == [1_000_000, 2_000_000])
+        #expect(pairs.value.allSatisfy { abs($0.skew.microseconds) <= 1000 })
+        #expect(zip(pairs.value, [12_000, -40_000]).allSatisfy { abs($0.apart.microseconds - $1) <= 1000 })
+    }
+
     @Test func whatHasNoPartnerIsThrownAway() throws {
         let meter = SkewMeter()
         // A flash whose click was lost, then a click whose flash was.

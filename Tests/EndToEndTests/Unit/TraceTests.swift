@@ -98,10 +98,12 @@ import Testing
             statistics.producerFramesSent = 30
             statistics.producerFramesDropped = 2
             trace.note(statistics)
+            trace.note(
+                SkewMeter.Pair(flash: .init(microseconds: 7), skew: .microseconds(-3), apart: .milliseconds(2)))
         }
         #expect(
             lines.map { $0["line"] as? String } == [
-                "begin", "soundGap", "event", "event", "soundGap", "producer", "end",
+                "begin", "soundGap", "event", "event", "soundGap", "producer", "lipSync", "end",
             ])
         #expect(lines[1]["lost"] as? Int == 4)
         #expect(lines[2]["event"] as? String == "disconnected")
@@ -111,6 +113,7 @@ import Testing
         #expect(lines[4]["lost"] as? Int == 0)
         #expect(lines[5]["sent"] as? Int == 30)
         #expect(lines[5]["skipped"] as? Int == 2)
+        #expect(["pts", "skew", "apart"].map { lines[6][$0] as? Int } == [7, -3, 2000])
     }
 
     @Test func nothingIsWrittenForASessionThatNeverBegan() async throws {

@@ -163,6 +163,21 @@ import Testing
         #expect(states == (hasSound ? [.warning, .disabled, .enabled] : []))
     }
 
+    /// The stream of sound ends while the picture is off: what could tell that the link is good again has gone.
+    @Test func withoutSoundThePictureComesBack() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        for index in 0..<1200 {
+            let measure = LinkMeasure(confirmed: UInt64(index) * 625, unconfirmed: 20_000, roundTrip: .milliseconds(10))
+            let delay: Int32 = index < 20 ? 10_000 : 10_000 + Int32(index % 40) * 10_000
+            _ = adaptation.received(
+                feedback(UInt32(index), delay: delay), isVideo: true, measure: measure, now: at(Int64(index) * 50))
+        }
+        #expect(!adaptation.isVideoOn)
+        #expect(adaptation.setHasSound(true) == nil && !adaptation.isVideoOn)
+        #expect(adaptation.setHasSound(false) == .enabled && adaptation.isVideoOn)
+        #expect(adaptation.setHasSound(false) == nil)
+    }
+
     @Test func whatIsUnderWayIsNoQueue() {
         var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
         #expect(adaptation.bytesUnderWay == 0)

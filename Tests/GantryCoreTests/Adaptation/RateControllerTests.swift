@@ -35,6 +35,24 @@ import Testing
         #expect(session.rates.filter { $0.time > 5 }.allSatisfy { $0.rate >= 2_000_000 })
     }
 
+    /// 30, then 4 Mbit/s: TCP overruns the queue of the link, loses segments, and stands still until they have come again. That is no
+    /// measure of the link: the rate is cut to what it takes, not to nothing, and no picture rate or size is given up for it.
+    @Test(arguments: seeds, [6_000_000, 12_000_000, 20_000_000])
+    func aCapThatBeginsWhileTheRateIsHigh(_ seed: UInt64, _ maximum: Int) {
+        let link = VirtualTCP([(0, 30e6), (5, 4e6)], delay: 0.01, room: 100_000)
+        var session = VirtualSession([link], maximum: maximum, seed: seed)
+        session.run(until: 20)
+        let studio = session.studios[0]
+        #expect(studio.percentile(95, 5..<20) <= 70)
+        #expect(studio.percentile(95, 8..<20) <= 62)
+        #expect(studio.skipped <= 15)
+        let rates = session.rates.filter { $0.time > 5 }
+        // 15 % of what 1280x720 asks for: below it there are fewer pictures (`QualityLadder`).
+        #expect(rates.allSatisfy { $0.rate > 1_200_000 })
+        // What the link has is used soon.
+        #expect(rates.filter { $0.time > 10 }.allSatisfy { $0.rate >= 2_000_000 })
+    }
+
     @Test(arguments: seeds) func aStopOfTwoSeconds(_ seed: UInt64) {
         let link = VirtualLink([(0, 30e6), (5, 0), (7, 30e6)], delay: 0.005)
         var session = VirtualSession([link], seed: seed)

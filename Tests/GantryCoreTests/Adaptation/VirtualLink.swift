@@ -1,8 +1,21 @@
 import GantryCore
 
+/// What a `VirtualSession` sends over.
+protocol VirtualPath {
+    /// Bytes that the far end has confirmed.
+    var confirmed: Double { get }
+    var pictures: [VirtualLink.Arrival] { get }
+    var sounds: [VirtualLink.Arrival] { get }
+    /// What the producer has sent and does not know to have arrived, less what is under way without a queue.
+    func unconfirmed(at rate: Int) -> Int
+    mutating func send(bytes: Int, capture: Double, isVideo: Bool)
+    /// Goes on to `time` by a step of `seconds`.
+    mutating func advance(to time: Double, by seconds: Double)
+}
+
 /// A link in virtual time: bytes go out at its rate, first in, first out, and arrive after its delay. Its queue stands for
 /// those of the producer, of the kernel and of the network, which all add to the same delay.
-struct VirtualLink {
+struct VirtualLink: VirtualPath {
     /// Bits a second from a time on, in seconds.
     typealias Phase = (from: Double, rate: Double)
 
@@ -33,7 +46,6 @@ struct VirtualLink {
         self.delay = delay
     }
 
-    /// What the producer has sent and does not know to have arrived, less what is under way without a queue.
     func unconfirmed(at rate: Int) -> Int {
         let sent = queue.reduce(0) { $0 + $1.left } + confirmations.reduce(0) { $0 + $1.bytes }
         return max(0, Int(sent - Double(rate) / 8 * 2 * delay))
@@ -45,7 +57,6 @@ struct VirtualLink {
         if isVideo || queue.isEmpty { queue.append(message) } else { queue.insert(message, at: 1) }
     }
 
-    /// Goes on to `time` by a step of `seconds`.
     mutating func advance(to time: Double, by seconds: Double) {
         var room = (phases.last { $0.from <= time }?.rate ?? 0) * seconds / 8
         while room > 0, !queue.isEmpty {

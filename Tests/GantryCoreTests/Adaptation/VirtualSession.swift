@@ -5,7 +5,7 @@ import GantryTestSupport
 /// sizes at 30 a second, sound, FEEDBACK each 50 ms.
 struct VirtualSession {
     struct Studio {
-        var link: VirtualLink
+        var link: any VirtualPath
         var controller: RateController
         var queueDelay = QueueDelay()
         var reports: [(time: Double, delay: Double?)] = []
@@ -32,7 +32,7 @@ struct VirtualSession {
     /// The rate of the encode, as it was changed: time and bits a second.
     private(set) var rates: [(time: Double, rate: Int)] = []
 
-    init(_ links: [VirtualLink], maximum: Int = 6_000_000, clockOffset: Double = 0, seed: UInt64 = 1) {
+    init(_ links: [any VirtualPath], maximum: Int = 6_000_000, clockOffset: Double = 0, seed: UInt64 = 1) {
         studios = links.map { Studio(link: $0, controller: RateController(.init(maximum: maximum))) }
         self.clockOffset = clockOffset
         random = SeededRandom(seed: seed)

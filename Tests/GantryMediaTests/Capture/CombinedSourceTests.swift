@@ -86,6 +86,7 @@ import Testing
         async let end = source.collect(start: MonotonicClock.now(), into: sink)
         #expect(try await Self.waitForBoth(sink))
         audio.end(.endedEarly(GantryError(.sourceLost, "The microphone was unplugged.")))
+        #expect(try await onThread { waitUntil { sink.soundChanges == [false] } })
         // The end of a combined source is that of its pictures, with their reason.
         video.end(.endedEarly(GantryError(.sourceSilent, "The camera gives no picture.")))
         guard case .endedEarly(let error) = await end else {

@@ -90,6 +90,44 @@ import Testing
         }
     }
 
+    private enum Disturbance: Sendable, CaseIterable {
+        case stop, dip, reconnection
+    }
+
+    /// Two seconds after the end of what a network does to a session, sound is in its place to 20 ms, and stays there: so the
+    /// picture, which has no delay of its own, is as far from it as before.
+    @Test(arguments: Disturbance.allCases) private func soundIsInItsPlaceAfter(_ disturbance: Disturbance) async throws
+    {
+        try await onThread { () throws in
+            let stage = try SoundStage(VirtualCard(step: 48))
+            stage.jitter = 0.004
+            try stage.run(until: 5.5)
+            let end: Double
+            switch disturbance {
+            case .stop:
+                // Nothing passes; then all comes at once.
+                stage.jam = 7.5
+                end = 7.5
+            case .dip:
+                // A slow link with a queue that comes and goes.
+                (stage.delay, stage.jitter) = (0.02, 0.06)
+                try stage.run(until: 15.5)
+                (stage.delay, stage.jitter) = (0.007, 0.004)
+                end = 15.5
+            case .reconnection:
+                // What was sent meanwhile is not sent again.
+                try stage.run(until: 12.5, sends: false)
+                end = 12.5
+            }
+            try stage.run(until: end + 12)
+            let skews = stage.skews(from: end + 2)
+            #expect(skews.count >= 8)
+            #expect(Self.largest(skews) <= 0.020, "\(skews)")
+            #expect(Self.largest(stage.skews(from: end + 7)) <= 0.005, "\(skews)")
+            #expect(stage.playout.figures.isPlaying)
+        }
+    }
+
     /// What a hostile producer can send: nothing of it stops the sound for good, grows, or traps.
     @Test func stampsOfNonsense() async throws {
         try await onThread { () throws in

@@ -15,6 +15,8 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     /// Stamps that are further ahead of now than this are none of a microphone.
     private static let lead = MediaDuration.seconds(1)
     private static let blockFrames = AlsaPCM.rate / 100
+    /// As many looks in vain as this, and it counts as gone: a device that only starts anew does not.
+    private static let looksUntilGone = 4
     private static let wish = AlsaPCM.Wish(keepsRate: true)
 
     package let info: MediaSourceInfo
@@ -36,6 +38,8 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
     /// Filled, and thrown away, while all blocks of the pool are in use by others.
     private let spare = AudioBlock(capacity: MicrophoneSource.blockFrames)
     private var lostBlocks = 0
+    /// Looks in vain since it gave sound last.
+    private var looks = 0
 
     /// - Parameter name: such as `default`, `hw:1,0` or a card's name; nil takes that of `MicrophoneList.best`.
     /// - Throws: `sourceNotFound`, `sourceBusy`, `sourceNotPermitted`, `sourceUnreadable`, `sourceLost`.
@@ -70,6 +74,8 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
                 if told == nil { Log.warning("\(reason(error)) It goes on when it is back.") }
                 if told != error.code { Log.info("\(error)") }
                 told = error.code
+                looks += 1
+                if looks == Self.looksUntilGone { sink.soundChanged(isThere: false) }
                 wait()
                 continue
             }
@@ -142,6 +148,8 @@ package final class MicrophoneSource: MediaSource, @unchecked Sendable {  // Wha
                 newest = now
                 if told != nil { Log.warning("The microphone \(name) is back.") }
                 told = nil
+                if looks >= Self.looksUntilGone { sink.soundChanged(isThere: true) }
+                looks = 0
             }
         }
     }
