@@ -8,8 +8,7 @@ import Testing
 
     /// In tenths, the most that `systemd-analyze security` may find. docs/service.md has the figures.
     @Test(arguments: [
-        ("gantry-camera.service", 20), ("gantry-producer.service", 20), ("gantry-gadget-bind.service", 15),
-        ("gantry-gadget.service", 47),
+        ("gantry-camera.service", 20), ("gantry-producer.service", 20), ("gantry-gadget.service", 47),
     ]) func exposure(unit: String, most: Int) async throws {
         let judged = try await Oracle.run([
             "systemd-analyze", "security", "--offline=true", "--threshold=\(most)",
