@@ -16,6 +16,13 @@ public struct MediaTimestamp: Hashable, Comparable, Sendable {
     public static func + (a: Self, d: MediaDuration) -> Self { Self(microseconds: a.microseconds &+ d.microseconds) }
     /// How much later the first is; wraps around instead of trapping.
     public static func - (a: Self, d: MediaDuration) -> Self { Self(microseconds: a.microseconds &- d.microseconds) }
+
+    /// The one that comes first; nil when there is neither. Takes no memory, as a list of them would.
+    package static func earlier(_ a: MediaTimestamp?, _ b: MediaTimestamp?) -> MediaTimestamp? {
+        guard let a else { return b }
+        guard let b else { return a }
+        return min(a, b)
+    }
 }
 
 /// A signed span of time in microseconds.

@@ -93,7 +93,7 @@ final class FileMediaQueue: @unchecked Sendable {  // All state is guarded by `c
                 }
                 let video = pictures.first?.presentationTime
                 let audio = blocks.first?.presentationTime
-                guard let due = Self.earlier(video, audio) else {
+                guard let due = MediaTimestamp.earlier(video, audio) else {
                     if isFinished { return nil }
                     condition.wait()
                     continue
@@ -119,11 +119,6 @@ final class FileMediaQueue: @unchecked Sendable {  // All state is guarded by `c
     private func delayed(_ picture: Picture) -> Item {
         picture.presentationTime = picture.presentationTime + delay
         return .video(picture)
-    }
-
-    private static func earlier(_ a: MediaTimestamp?, _ b: MediaTimestamp?) -> MediaTimestamp? {
-        guard let a, let b else { return a ?? b }
-        return min(a, b)
     }
 
     private struct Ring<Value> {

@@ -251,7 +251,7 @@ extension SecureCarrier {
             }
             var deadline = lingerEnd
             if isEstablished {
-                deadline = earlier(deadline, handler.carrierDeadline(now: now))
+                deadline = MediaTimestamp.earlier(deadline, handler.carrierDeadline(now: now))
             } else {
                 guard now < handshakeEnd else {
                     throw GantryError(.timeout, "The other end did not complete the TLS handshake in time.")
@@ -262,12 +262,6 @@ extension SecureCarrier {
             if isEstablished, !wantsRoom, lock.withLock({ !queue.isEmpty }) { continue }
             if try wait(wantsRoom: wantsRoom, until: deadline), try !receive(handler) { return }
         }
-    }
-
-    private func earlier(_ a: MediaTimestamp?, _ b: MediaTimestamp?) -> MediaTimestamp? {
-        guard let a else { return b }
-        guard let b else { return a }
-        return min(a, b)
     }
 
     /// True when the link has something to read.

@@ -90,7 +90,7 @@ final class DatagramRoute: @unchecked Sendable {
         if let limit = answerLimit, now >= limit { failed(.blocked, now: now) }
         if let due = nextAttempt, now >= due { attempt(now: now) }
         watchLosses(now: now)
-        return [nextAttempt, answerLimit, isWantedNow ? nil : nextSample].compactMap(\.self).min()
+        return MediaTimestamp.earlier(MediaTimestamp.earlier(nextAttempt, answerLimit), isWantedNow ? nil : nextSample)
     }
 
     private var isWantedNow: Bool { lock.withLock { isWanted } }

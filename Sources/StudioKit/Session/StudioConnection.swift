@@ -254,7 +254,10 @@ extension StudioConnection {
         let deadline = lock.withLock { machine?.nextDeadline }
         let feedback = sendFeedback(now: now)
         let wishes = tellWaitingWishes(now)
-        return [deadline, nextKeyFrame, datagramLimit, feedback, wishes].compactMap(\.self).min()
+        return MediaTimestamp.earlier(
+            MediaTimestamp.earlier(
+                MediaTimestamp.earlier(deadline, nextKeyFrame), MediaTimestamp.earlier(datagramLimit, feedback)), wishes
+        )
     }
 
     /// For what is cut at key frames. At once where another output has begun to want them.
