@@ -38,6 +38,24 @@ public struct ProducerPeer: Sendable, Hashable {
     public var fingerprint: String { keyID.description }
 }
 
+extension ProducerState: CustomStringConvertible {
+    /// For logs: "not running", "active: Studio A (192.168.1.5:50124)".
+    public var description: String {
+        let peers = connections.map(\.description).joined(separator: ", ")
+        return switch self {
+        case .notRunning: "not running"
+        case .notConnected: "not connected"
+        case .active: "active: \(peers)"
+        case .paused: peers.isEmpty ? "paused" : "paused: \(peers)"
+        }
+    }
+}
+
+extension ProducerPeer: CustomStringConvertible {
+    /// For logs: name and address, as in "Studio A (192.168.1.5:50124)".
+    public var description: String { "\(name) (\(address))" }
+}
+
 /// The way on which a studio reaches a producer.
 public enum ConnectionTransport: String, Sendable, CaseIterable {
     /// TCP, wired or wireless; pictures may go over UDP beside it.

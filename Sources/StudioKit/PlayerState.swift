@@ -18,3 +18,15 @@ public struct PlayerState: OptionSet, Hashable, Sendable {
     /// What was received has gone at the producer: playback has stopped by itself. It goes on when such a stream comes again.
     public static let stopped = Self(rawValue: 1 << 6)
 }
+
+extension PlayerState: CustomStringConvertible {
+    /// For logs: "open, active, playing"; "none" for none.
+    public var description: String {
+        let names: [(PlayerState, String)] = [
+            (.open, "open"), (.active, "active"), (.playing, "playing"), (.buffering, "buffering"), (.paused, "paused"),
+            (.visible, "visible"), (.stopped, "stopped"),
+        ]
+        let set = names.filter { contains($0.0) }.map(\.1)
+        return set.isEmpty ? "none" : set.joined(separator: ", ")
+    }
+}

@@ -25,3 +25,17 @@ public enum SessionState: Sendable, Equatable {
         }
     }
 }
+
+extension SessionState: CustomStringConvertible {
+    /// For logs: "connected", "failed: …".
+    public var description: String {
+        switch self {
+        case .idle: "idle"
+        case .connecting: "connecting"
+        case .connected: "connected"
+        case .reconnecting: "reconnecting"
+        case .ended: "ended"
+        case .failed(let error): "failed: \(error.message)"
+        }
+    }
+}
