@@ -16,7 +16,7 @@ enum ProducerCommands {
             .init("gantry-producer status", "what the running one does"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [run, sources, pair, devices, status, pause, resume, streams, admit, config])
+        subcommands: [run, sources, pair, devices, status, pause, resume, streams, admit, doctor, config])
 
     private static let whatToSend: [CompletionSource] = [
         .words(["camera", "screen", "test", "-"]), .cameras, .files,
@@ -244,4 +244,6 @@ enum ProducerCommands {
 
     static let devices = DevicesCommand.table(peer: "studio", tool: "gantry-producer")
     static let config = ConfigCommand.table(tool: "gantry-producer")
+    static let doctor = DoctorCommand.table(
+        tool: "gantry-producer", about: "cameras, microphones, speed, network, USB, and what keeps them from working")
 }

@@ -11,6 +11,7 @@ enum ProducerTool {
             switch arguments.commandNames.first {
             case "run": try RunCommand(arguments).run()
             case "pair": try PairCommand(arguments).run()
+            case "doctor": DoctorCommand(arguments, DoctorChecks.all(arguments)).run()
             case "sources": SourcesCommand(arguments).run()
             case "status": try StatusCommand(arguments).run()
             case "pause": try PauseCommand(arguments, pauses: true).run()

@@ -26,7 +26,7 @@ struct ReceiveCommand {
     }
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
-        if let extra = arguments.positional(1) {
+        if let extra = arguments.positional(RelayOptions.producerIndex(arguments) + 1) {
             throw GantryError(.invalidArgument, "\(DisplayName(extra).text) is one word too many.")
         }
         if arguments.has("no-audio") && arguments.has("no-video") {
@@ -42,11 +42,15 @@ struct ReceiveCommand {
         whom = try Self.whom(arguments, controller)
         let state = ReceiveState()
         self.state = state
-        status = StatusLine(isEnabled: !arguments.has("json"), isPlain: arguments.has("plain"))
-        outputs = try ReceiveOutputs(arguments, metersSound: status.isLive) { state.outputFailed($0) }
-        report = ReceiveReport(
-            json: arguments.has("json"), isFull: arguments.has("stats"), usesStandardOutput: outputs.usesStandardOutput,
-            status: status)
+        let status = StatusLine(isEnabled: !arguments.has("json"), isPlain: arguments.has("plain"))
+        self.status = status
+        let report = ReceiveReport(
+            json: arguments.has("json"), isFull: arguments.has("stats"),
+            usesStandardOutput: !ReceiveOutputs.onStandardOutput(arguments).isEmpty, status: status)
+        self.report = report
+        outputs = try ReceiveOutputs(
+            arguments, metersSound: status.isLive, relayChanged: { report.relay($0, $1) },
+            failed: { state.outputFailed($0) })
         statistics = try StatisticsOptions(arguments, usual: StatisticsOptions.studioMetrics)
         reporter = statistics.reportURL.map { HTTPPost(url: $0) }
         statisticsSinks = try Self.sinks(statistics, report, reporter, overwrite: arguments.has("force"))
@@ -72,9 +76,9 @@ struct ReceiveCommand {
             for option in ["png", "svg", "text", "confirm", "address", "port"] where arguments.isTyped(option) {
                 throw GantryError(.invalidArgument, "--\(option) is for pairing: give --pair as well.")
             }
-            return .target(try controller.target(arguments.positional(0)))
+            return .target(try controller.target(arguments.positional(RelayOptions.producerIndex(arguments))))
         }
-        if let name = arguments.positional(0) {
+        if let name = arguments.positional(RelayOptions.producerIndex(arguments)) {
             throw GantryError(
                 .invalidArgument,
                 "--pair takes whichever producer scans the code: leave \(DisplayName(name).text) out, or leave --pair out."

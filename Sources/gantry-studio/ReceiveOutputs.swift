@@ -30,14 +30,21 @@ struct ReceiveOutputs {
     let preview: PreviewWindow?
     /// What the window's key records.
     let recordingSwitch: RecordingSwitch?
+    let relay: RelayOutput?
+
+    /// The options whose media go to standard output.
+    static func onStandardOutput(_ arguments: ParsedArguments) -> [String] {
+        ["y4m", "wav", "ts", "snapshot", "trace"].filter { arguments.string($0) == "-" }
+    }
 
     /// - Parameter metersSound: for the live view.
     /// - Throws: what is wrong with a path, before anything is connected.
     init(
-        _ arguments: ParsedArguments, metersSound: Bool, failed: @escaping @Sendable (GantryError) -> Void
+        _ arguments: ParsedArguments, metersSound: Bool, relayChanged: @escaping @Sendable (RelayEvent, String) -> Void,
+        failed: @escaping @Sendable (GantryError) -> Void
     ) throws(GantryError) {
         let overwrite = arguments.has("force")
-        let onStandardOutput = ["y4m", "wav", "ts", "snapshot", "trace"].filter { arguments.string($0) == "-" }
+        let onStandardOutput = Self.onStandardOutput(arguments)
         guard onStandardOutput.count <= 1, onStandardOutput.isEmpty || !arguments.has("json") else {
             throw GantryError(
                 .invalidArgument, "Only one thing fits on standard output: --json, or one of --y4m -, --wav -, --ts -.")
@@ -110,6 +117,8 @@ struct ReceiveOutputs {
         configuration.audioOutputs.append(skew)
         levels = metersSound ? LevelOutput() : nil
         if let levels { configuration.audioOutputs.append(levels) }
+        relay = try RelayOptions.output(arguments, changed: relayChanged, failed: failed)
+        if let relay { configuration.packetOutputs.append(relay) }
         if let trace {
             configuration.videoOutputs.append(trace)
             configuration.packetOutputs.append(trace)
@@ -143,6 +152,7 @@ struct ReceiveOutputs {
     /// producer says goodbye.
     private static func reconnection(_ arguments: ParsedArguments) -> Reconnection {
         if arguments.has("no-reconnect") { return .never }
+        if arguments.has("wait") { return .always }
         let endsByItself = ["record", "ts", "y4m", "wav", "snapshot", "duration"].contains { arguments.has($0) }
         return arguments.has("vcam") && !endsByItself ? .always : .afterLoss
     }

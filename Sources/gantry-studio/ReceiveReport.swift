@@ -97,6 +97,28 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` and `view` are guard
         }
     }
 
+    /// - Parameter address: of the media server, without what is secret.
+    func relay(_ event: RelayEvent, _ address: String) {
+        let place = JSONValue.Member("address", .string(address))
+        switch event {
+        case .connected:
+            say("relay", "Relaying to \(address).", [.init("state", .string("connected")), place])
+        case .lost(let error, let pause):
+            say(
+                "relay",
+                "\(error) It is tried again in \(Figures.decimal(pause.seconds, places: 1)) s; receiving goes on.",
+                [
+                    .init("state", .string("lost")), place, .init("error", .string(error.description)),
+                    .init("retrySeconds", .number(pause.seconds)),
+                ])
+        case .tooSlow:
+            say(
+                "relay",
+                "\(address) takes less than comes: some is left out. A smaller picture helps: gantry-studio prefer",
+                [.init("state", .string("tooSlow")), place])
+        }
+    }
+
     private static func stopped(_ media: MediaSelection) -> String {
         switch media {
         case .all: "Paused here: nothing comes. Go on with: gantry-studio resume"

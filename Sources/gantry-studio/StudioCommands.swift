@@ -14,7 +14,10 @@ enum StudioCommands {
             .init("gantry-studio receive camera --preview", "watch it"),
         ],
         notes: [CommonOptions.exitStatuses],
-        subcommands: [pair, receive, latency, list, network, status, replay, pause, resume, prefer, devices, config])
+        subcommands: [
+            pair, receive, relay, latency, list, network, status, replay, pause, resume, prefer, devices, doctor,
+            config,
+        ])
 
     static let pair = Command(
         "pair", summary: "Show a code that a producer scans, and wait for it",
@@ -71,6 +74,7 @@ enum StudioCommands {
             Option(
                 "trace", value: "FILE",
                 help: "Write what became of each picture, as JSON lines; - is standard output.", group: "Outputs"),
+            RelayOptions.option,
             Option("force", short: "f", help: "Overwrite files that exist.", group: "Outputs"),
             Option(
                 "replay", value: "TIME",
@@ -78,6 +82,7 @@ enum StudioCommands {
                 optionalValue: [], form: .duration(ReplaySettings.durations)),
             Option(
                 "plain", help: "Show a line of figures every few seconds on a terminal too, instead of a live view."),
+            RelayOptions.wait,
             Option("no-audio", help: "Take the picture only."),
             Option("no-video", help: "Take the sound only."),
             Option(
@@ -119,6 +124,8 @@ enum StudioCommands {
                 "gantry-studio receive camera --vcam --replay=1m", "and `gantry-studio replay back 20` shows it again"),
             .init("gantry-studio receive camera --y4m - | ffmpeg -i - out.webm", "hand frames on"),
         ])
+
+    static let relay = RelayOptions.command
 
     static let list = Command(
         "list", summary: "Show the producers on this network and on USB, and the paired ones that are away",
@@ -224,4 +231,6 @@ enum StudioCommands {
 
     static let devices = DevicesCommand.table(peer: "producer", tool: "gantry-studio")
     static let config = ConfigCommand.table(tool: "gantry-studio")
+    static let doctor = DoctorCommand.table(
+        tool: "gantry-studio", about: "network, virtual camera, USB, terminal, and what keeps them from working")
 }

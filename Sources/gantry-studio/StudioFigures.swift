@@ -38,7 +38,8 @@ final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thr
                 Metric(
                     "audioPacketsPerSecond", rate(\.audioPacketsReceived), name: "audio_packets_per_second",
                     help: "Packets of sound received in a second."),
-            ] + counters(statistics) + link(statistics, before) + stages(statistics) + clocks(statistics))
+            ] + counters(statistics) + link(statistics, before) + stages(statistics) + clocks(statistics)
+                + RelayOptions.metrics(outputs.relay))
     }
 
     private func counters(_ statistics: StudioStatistics) -> [Metric] {

@@ -9,10 +9,11 @@ enum StudioTool {
         Tool.run(StudioCommands.root, listing: listing) { arguments throws(GantryError) in
             switch arguments.commandNames.first {
             case "pair": try PairCommand(arguments).run()
+            case "doctor": DoctorCommand(arguments, DoctorChecks.all(arguments)).run()
             case "list": try ListCommand(arguments).run()
             case "network": try NetworkCommand(arguments).run()
             case "latency": try LatencyCommand(arguments).run()
-            case "receive": try ReceiveCommand(arguments).run()
+            case "receive", "relay": try ReceiveCommand(arguments).run()
             case "status": try ReceiveStatusCommand(arguments).run()
             case "pause", "resume", "prefer", "replay": try ReceiverCommand(arguments).run()
             default: try devices(arguments)

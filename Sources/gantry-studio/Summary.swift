@@ -32,6 +32,7 @@ enum Summary {
                 "Recorded \(Figures.count(recorded.frames, "frame")), \(seconds) s, in \(recorded.paths.joined(separator: ", "))."
             )
         }
+        if let relay = outputs.relay { lines.append(RelayOptions.line(relay)) }
         if !failed { lines += outputs.unwritten(result) }
         if outputs.recordingDropped > 0 && !failed {
             lines.append("The disk was too slow: \(outputs.recordingDropped) packets are missing in the recording.")
@@ -152,6 +153,7 @@ enum Summary {
                         number("p50", window.p50), number("p95", window.p95), number("p99", window.p99),
                     ])))
         }
+        if let relay = outputs.relay { fields.append(RelayOptions.json(relay)) }
         if let recorded = outputs.recorded {
             fields.append(
                 .init(

@@ -28,11 +28,15 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// The USB path cannot be used: no device or controller, taken, or not permitted.
     package static let usb = Self(rawValue: 10)
 
+    /// `doctor` has found a problem.
+    package static let problemsFound = Self(rawValue: 11)
+
     /// All of them in order, in a word or two each.
     static let meanings: [(status: Self, meaning: String)] = [
         (.success, "well"), (.failure, "failed"), (.usage, "wrong usage"), (.source, "source"), (.output, "output"),
         (.network, "network"), (.notPaired, "not paired"), (.pairing, "pairing failed"),
         (.protocolMismatch, "other version"), (.state, "state folder or key"), (.usb, "USB"),
+        (.problemsFound, "doctor found a problem"),
     ]
 
     /// The status for an error. Codes that no other status names end with `failure`.

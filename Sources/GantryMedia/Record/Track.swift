@@ -47,6 +47,15 @@ struct Track {
         try Self.setExtradata(isHead ? format.head : Self.head(channels: UInt8(channels)), of: parameters)
     }
 
+    init(_ encoder: AACEncoder, in context: UnsafeMutablePointer<AVFormatContext>) throws(GantryError) {
+        let stream = try Self.newStream(context)
+        index = Int(stream.pointee.index)
+        stream.pointee.time_base = encoder.context.pointee.time_base
+        guard avcodec_parameters_from_context(stream.pointee.codecpar, encoder.context) >= 0 else {
+            throw Self.noMemory
+        }
+    }
+
     /// Stream index, stamp and duration in the stream's own ticks; each stamp is larger than the one before.
     mutating func stamps(
         position: Int64, duration: Int64, in context: UnsafeMutablePointer<AVFormatContext>

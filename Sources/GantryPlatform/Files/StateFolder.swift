@@ -29,6 +29,14 @@ package struct StateFolder: Sendable {
         return access(place.path, R_OK | W_OK | X_OK) == 0
     }
 
+    /// As `open`, without making anything; nil when the folder is not there.
+    package static func existing(_ explicit: String?) throws(GantryError) -> StateFolder? {
+        let place = try place(explicit)
+        guard access(place.path, F_OK) == 0 else { return nil }
+        try check(place)
+        return StateFolder(path: place.path)
+    }
+
     /// Runs `body` while no other process or thread is inside `withExclusiveAccess` of the same folder. Blocks until
     /// then; `body` is short (a few file operations). The kernel lets go of it when the process dies.
     package func withExclusiveAccess<R>(_ body: () throws(GantryError) -> R) throws(GantryError) -> R {

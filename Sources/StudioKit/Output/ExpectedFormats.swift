@@ -19,6 +19,10 @@ struct ExpectedFormats {
         }
     }
 
+    /// Nil: it is not known, or will not come.
+    var expectedVideo: VideoStreamFormat? { expectsVideo ? video : nil }
+    var expectedAudio: AudioStreamFormat? { expectsAudio ? audio : nil }
+
     var areComplete: Bool {
         (expectsVideo || expectsAudio) && (video != nil || !expectsVideo) && (audio != nil || !expectsAudio)
     }

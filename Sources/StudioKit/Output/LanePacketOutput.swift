@@ -50,6 +50,7 @@ final class LanePacketOutput: PacketOutput, @unchecked Sendable {  // What varie
 
     func start() throws(GantryError) { try lane.start() }
     var wantsRegularKeyFrames: Bool { output.wantsRegularKeyFrames }
+    var awaitsKeyFrame: Bool { output.awaitsKeyFrame }
     func expect(video: Bool, audio: Bool) { say(.expect(video: video, audio: audio)) }
     func formatChanged(_ format: StreamFormat, epoch: UInt16) { say(.format(format, epoch: epoch)) }
     func finish() { lane.close() }

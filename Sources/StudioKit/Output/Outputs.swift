@@ -79,9 +79,13 @@ public protocol PacketOutput: StudioOutput {
     func finish()
     /// Wants a key frame every two seconds, so that what it makes can be cut and sought. False unless it says otherwise.
     var wantsRegularKeyFrames: Bool { get }
+    /// Can go on with a key frame alone: the producer is asked for one soon. Looked at about every second while it holds, from any
+    /// thread. False unless it says otherwise.
+    var awaitsKeyFrame: Bool { get }
 }
 
 extension PacketOutput {
     public func finish() {}
     public var wantsRegularKeyFrames: Bool { false }
+    public var awaitsKeyFrame: Bool { false }
 }

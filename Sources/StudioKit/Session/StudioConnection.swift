@@ -10,6 +10,8 @@ final class StudioConnection: CarrierHandler, SessionConnection, @unchecked Send
     // `machine`, `clock`, counters, receivers, channels, wishes, `end` and `isRemoved` are guarded by `lock`; the rest:
     // I/O thread only.
     private static let keyFrameInterval = MediaDuration.seconds(2)
+    /// How much earlier one that cannot go on without is asked for: half a second after the last time.
+    private static let keyFrameSaving = MediaDuration.milliseconds(1500)
     /// Bytes of half a second of FEEDBACK, as TLS has them.
     private static let feedbackUnderWay = 2000
 
@@ -265,11 +267,12 @@ extension StudioConnection {
         let wishes = session.packetOutputs.count { $0.wantsRegularKeyFrames }
         if wishes > keyFrameWishes { nextKeyFrame = nil }
         keyFrameWishes = wishes
-        guard hasStarted, !lock.withLock({ stopped.contains(.video) }), wishes > 0 else {
+        let awaits = session.packetOutputs.contains { $0.awaitsKeyFrame }
+        guard hasStarted, !lock.withLock({ stopped.contains(.video) }), awaits || wishes > 0 else {
             nextKeyFrame = nil
             return
         }
-        guard now >= nextKeyFrame ?? now else { return }
+        guard now >= nextKeyFrame.map({ awaits ? $0 - Self.keyFrameSaving : $0 }) ?? now else { return }
         nextKeyFrame = now + Self.keyFrameInterval
         requestKeyFrame(.recording)
     }

@@ -60,7 +60,7 @@ final class PacketMaker {
         guard let packet = videoPackets.take() else { return }
         do throws(GantryError) {
             let encoder = try prepared(for: picture)
-            let isDue = picture.arrivalTime >= nextKeyFrame
+            let isDue = picture.arrivalTime >= nextKeyFrame || outputs.contains { $0.awaitsKeyFrame }
             try encoder.encode(picture, forceKey: isDue, into: packet)
             if packet.header.isKey { nextKeyFrame = picture.arrivalTime + Self.keyFrameInterval }
             packet.header.sequence = sequences.video
