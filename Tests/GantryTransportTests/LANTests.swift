@@ -24,8 +24,7 @@ import Testing
         let first = try TCPListener(port: 0)
         let error = #expect(throws: GantryError.self) { try TCPListener(port: first.port) }
         #expect(error?.code == .portInUse)
-        #expect(error?.message.contains("--port") == true)
-        #expect(error?.message.contains("\(first.port)") == true)
+        #expect(error?.message.contains("ss -ltnp 'sport = :\(first.port)'") == true)
     }
 
     @Test func aPortIsFreeAgainAfterTheListener() async throws {

@@ -47,8 +47,12 @@ package struct ParsedArguments: Sendable {
         return result
     }
 
-    /// `error`, and where options that it names come from, if that is a configuration file.
+    /// `error` in the words of the command line: with the option that mends it, and where options that it names come from, if that
+    /// is a configuration file.
     package func locating(_ error: GantryError) -> GantryError {
+        if error.code == .portInUse, isDeclared("port"), !error.message.contains("--") {
+            return GantryError(error.code, error.message + " Another one: --port NUMBER", cause: error.cause)
+        }
         guard error.code == .invalidArgument, let file = configurationPath else { return error }
         let words = Set(
             error.message.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init))

@@ -1,4 +1,5 @@
 import GantryCore
+import GantryPlatform
 import Glibc
 
 /// A tool's page for man(1), section 1, with all its commands.
@@ -16,7 +17,7 @@ struct ManualPage {
     /// Of $SOURCE_DATE_EPOCH, which those who build packages set, or today; UTC.
     static func today() -> String {
         let moment = Environment["SOURCE_DATE_EPOCH"].flatMap { Int64($0) }
-        var seconds = time_t(moment ?? Int64(time(nil)))
+        var seconds = time_t(moment ?? WallClock.now())
         var parts = tm()
         guard gmtime_r(&seconds, &parts) != nil else { return "1970-01-01" }
         func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }

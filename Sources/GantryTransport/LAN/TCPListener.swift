@@ -10,7 +10,7 @@ package final class TCPListener: @unchecked Sendable {  // `thread` is set once 
     /// The port that the kernel gave, where 0 was asked for.
     package let port: UInt16
 
-    /// - Throws: `portInUse`, which names the option to take another one, or `general`.
+    /// - Throws: `portInUse`, which says how to find who has it, or `general`.
     package init(port: UInt16) throws(GantryError) {
         stopping = try EventDescriptor()
         do throws(SystemError) {

@@ -30,19 +30,13 @@ final class StudioConnection: CarrierHandler, SessionConnection, @unchecked Send
     private var acceptedAt: MediaTimestamp?
     private var videoChannel: UInt16?
     private var audioChannel: UInt16?
-    /// What the producer knows of our wishes; nil before START.
-    private var toldWishes: ReceptionWishes?
+    private var toldWishes = ToldWishes()
     /// Packets of these are let go: they were on their way when the producer was told to stop.
     private var stopped: MediaSelection = []
     /// Something was stopped or goes on, here or at the producer, since the last packet.
     private var mayHavePaused = false
     /// Held while wishes are told, so that the producer hears them in order.
     private let wishOrder = Lock()
-    /// Wishes are told that far apart at least, however often they change: the producer takes no flood.
-    private static let wishInterval = MediaDuration.milliseconds(50)
-    /// When the next may be told, and whether some wait for that. Guarded by `lock`.
-    private var nextWish = MediaTimestamp(microseconds: 0)
-    private var wishesWait = false
 
     /// The peer has proved its key first: the session goes on here.
     private var isClaimed = false
@@ -173,15 +167,9 @@ final class StudioConnection: CarrierHandler, SessionConnection, @unchecked Send
                 stopped = wishes.stopped
                 if stopped.contains(.video) { counts.video.interrupted() }
                 if stopped.contains(.audio) { counts.audio.interrupted() }
-                guard let toldWishes else { return (nil, false) }
-                guard now >= nextWish else {
-                    defer { wishesWait = true }
-                    return (nil, !wishesWait)
-                }
-                nextWish = now + Self.wishInterval
-                wishesWait = false
-                self.toldWishes = wishes
-                let messages = wishes.messages(after: toldWishes, video: videoChannel, audio: audioChannel)
+                let (former, mustWait) = toldWishes.take(wishes, now: now)
+                guard let former else { return (nil, mustWait) }
+                let messages = wishes.messages(after: former, video: videoChannel, audio: audioChannel)
                     .flatMap { machine?.messageOffered($0) ?? [] }
                 return (messages, false)
             }
@@ -193,7 +181,7 @@ final class StudioConnection: CarrierHandler, SessionConnection, @unchecked Send
 
     /// When the wishes that wait are due; nil: none wait. I/O thread.
     private func tellWaitingWishes(_ now: MediaTimestamp) -> MediaTimestamp? {
-        let due = lock.withLock { wishesWait ? nextWish : nil }
+        let due = lock.withLock { toldWishes.due }
         guard let due, now >= due else { return due }
         applyWishes()
         return nil
@@ -492,7 +480,7 @@ extension StudioConnection {
             lock.withLock {
                 var told = ReceptionWishes()
                 told.preferred = picture
-                toldWishes = told
+                toldWishes.started(told)
                 return machine?.startRequested(
                     Start(
                         channels: channels, size: wish.size, frameRate: wish.frameRate,
