@@ -52,7 +52,7 @@ enum RelayOptions {
             url: url, waits: arguments.has(wait.name), changed: { changed($0, shown) }, failed: failed)
         if output.hasSecret, !isPiped {
             StandardStreams.writeError(
-                "Whoever sees this machine's list of processes can read that URL, with its password or key. Hand it over on "
+                "warning: Whoever sees this machine's list of processes can read that URL, with its password or key. Hand it over on "
                     + "standard input instead: gantry-studio relay - < FILE\n")
         }
         return output

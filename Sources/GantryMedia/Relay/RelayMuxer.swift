@@ -18,6 +18,8 @@ final class RelayMuxer {
     private var audio: Track?
     private var parameterSets: [UInt8]
     private var isOpen = false
+    /// Position of what was sent first.
+    private var origin: Int64?
 
     /// What the sound of a server's stream is.
     enum Sound {
@@ -93,7 +95,8 @@ final class RelayMuxer {
     func write(
         video bytes: UnsafeRawBufferPointer, position: Int64, duration: Int64, isKey: Bool
     ) throws(GantryError) {
-        guard let stamps = video?.stamps(position: position, duration: duration, in: context) else { return }
+        guard isAfterOrigin(position), let stamps = video?.stamps(position: position, duration: duration, in: context)
+        else { return }
         if isKey { try noteParameterSets(of: bytes) }
         try write(bytes, stamps, isKey: isKey)
     }
@@ -102,8 +105,17 @@ final class RelayMuxer {
     ///
     /// - Throws: `peerLost`, `cancelled`.
     func write(audio bytes: UnsafeRawBufferPointer, position: Int64, duration: Int64) throws(GantryError) {
-        guard let stamps = audio?.stamps(position: position, duration: duration, in: context) else { return }
+        guard isAfterOrigin(position), let stamps = audio?.stamps(position: position, duration: duration, in: context)
+        else { return }
         try write(bytes, stamps, isKey: true)
+    }
+
+    /// FLV counts from its first packet, and takes none from before: the sound that belongs to the time before the key frame, and what
+    /// an encoder puts in front of the first sample.
+    private func isAfterOrigin(_ position: Int64) -> Bool {
+        let origin = origin ?? position
+        self.origin = origin
+        return position >= origin
     }
 
     /// FLV has the parameter sets outside of the pictures: new ones, of another size, go with their first packet.

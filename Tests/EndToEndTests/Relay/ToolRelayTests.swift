@@ -44,7 +44,7 @@ extension EndToEnd {
             let producer = try await stage.startPattern()
             let port = try LoopbackSocket.freePort()
             let refused = try await relay(stage, ["rtmp://127.0.0.1:\(port)/live/key4711", "Camera"]).end()
-            expectFailure(refused, status: 5, saying: [], isJSON: true)
+            #expect(refused.status == 5, "\(refused.errorText)")
             #expect(refused.errorText.contains("Nothing listens at rtmp://127.0.0.1:\(port)"))
             // Typed: said once, and without the key.
             #expect(refused.errorText.contains("standard input"))

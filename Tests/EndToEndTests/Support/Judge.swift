@@ -42,8 +42,8 @@ enum Judge {
     /// Decodes the whole file with ffmpeg and complains about anything that it complains about. Planes of I420.
     static func pictures(_ path: String, width: Int, height: Int) async throws -> [Picture] {
         let result = try await Oracle.check([
-            "ffmpeg", "-v", "error", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-pix_fmt", "yuv420p",
-            "-f", "rawvideo", "-",
+            "ffmpeg", "-v", "error", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-enc_time_base",
+            "-1", "-pix_fmt", "yuv420p", "-f", "rawvideo", "-",
         ])
         guard result.errors.isEmpty else { throw Oracle.Failure(text: "\(path): \(result.errors)") }
         let size = width * height * 3 / 2
