@@ -33,12 +33,15 @@ import Testing
 
     @Test func firstSignalLetsTheToolEndInGoodOrder() async {
         await #expect(processExitsWith: .exitCode(7)) {
-            let seen = BoundedQueue<CInt>(capacity: 4)
-            let watch = try SignalWatch { seen.push($0) }
-            kill(getpid(), SIGTERM)
-            let number = seen.pop(until: MonotonicClock.now() + .seconds(5))
-            watch.stop()
-            exit(number == SIGTERM ? 7 : 8)
+            for signal in [SIGTERM, SIGHUP, SIGINT] {
+                let seen = BoundedQueue<CInt>(capacity: 4)
+                let watch = try SignalWatch { seen.push($0) }
+                kill(getpid(), signal)
+                let number = seen.pop(until: MonotonicClock.now() + .seconds(5))
+                watch.stop()
+                if number != signal { exit(8) }
+            }
+            exit(7)
         }
     }
 

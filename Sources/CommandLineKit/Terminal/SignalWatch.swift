@@ -2,7 +2,7 @@ package import GantryCore
 import GantryPlatform
 import Glibc
 
-/// Turns SIGINT and SIGTERM into a call, so that a tool ends in good order: recordings closed, peers told.
+/// Turns SIGINT, SIGTERM and SIGHUP (the terminal is gone) into a call, so that a tool ends in good order: recordings closed, peers told.
 ///
 /// The first signal calls back; a second one ends the process at once, as if nobody watched. Kept for the life of the
 /// process as a rule; `stop` puts the former handlers back.
@@ -17,7 +17,7 @@ package final class SignalWatch: @unchecked Sendable {  // `thread` is set once 
     ///   - received: called with the signal on the watch's own thread; must not block for long, a second signal is
     ///     only seen afterwards.
     package init(
-        _ signals: [CInt] = [SIGINT, SIGTERM], beforeDeath: @escaping @Sendable () -> Void = {},
+        _ signals: [CInt] = [SIGINT, SIGTERM, SIGHUP], beforeDeath: @escaping @Sendable () -> Void = {},
         received: @escaping @Sendable (CInt) -> Void
     ) throws(GantryError) {
         let stopping = try EventDescriptor()

@@ -109,7 +109,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
                 GantryError(
                     .noStudioAnswered,
                     "The code holds no address of the studio, and the network cannot be searched. Show a new one "
-                        + "that holds the studio's address in this network.",
+                        + "that holds the studio's address in this network (with the tools: gantry-studio pair "
+                        + "--address IP).",
                     cause: error.message)))
     }
 
