@@ -90,7 +90,7 @@ import Testing
         #expect(lines.compactMap { $0["option"] as? String } == ["name", "replay"])
         #expect(lines.first?["line"] as? Int == 2)
         #expect(lines.first?["file"] as? String == path)
-        #expect(lines.first?["commands"] as? [String] == ["pair", "receive"])
+        #expect(lines.first?["commands"] as? [String] == ["pair", "receive", "relay"])
         #expect(lines.last?["value"] as? String == "1m")
         let table = try await run(["gantry-studio", "config", "receive"]).outputText
         #expect(table.contains("replay") && table.contains("\(path):3"))
