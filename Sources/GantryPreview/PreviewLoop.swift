@@ -22,7 +22,7 @@ final class PreviewLoop {
     private let window: SDLWindow
     private let state: PreviewState
     private let slot: LatestSlot<Item>
-    private let meter: LevelMeter
+    private var levels: HeldLevels
     private var content = PreviewState.Content()
     private var seen = -1
 
@@ -53,7 +53,7 @@ final class PreviewLoop {
         self.window = window
         self.state = state
         self.slot = slot
-        self.meter = meter
+        levels = HeldLevels(meter)
     }
 
     func run() {
@@ -202,7 +202,7 @@ final class PreviewLoop {
         }
         if showsStatistics {
             StatisticsPanel.draw(
-                rates.figures, &history, meter.read(at: now), on: statisticsPanel.canvas, scale: scale)
+                rates.figures, &history, levels.read(at: now), on: statisticsPanel.canvas, scale: scale)
             statisticsPanel.update(window)
             needsDrawing = true
         }

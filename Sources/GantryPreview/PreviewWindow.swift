@@ -1,4 +1,5 @@
 package import GantryCore
+import GantryMedia
 import GantryPlatform
 package import StudioKit
 
@@ -42,7 +43,7 @@ package final class PreviewWindow: VideoOutput, AudioOutput, @unchecked Sendable
     package func receive(_ frame: VideoFrame) { slot.put(.picture(frame)) }
     package func videoInterrupted() { slot.put(.noSignal) }
     package func videoEnded() { slot.put(.noSignal) }
-    package func receive(_ frame: AudioFrame) { frame.withSamples { meter.add($0) } }
+    package func receive(_ frame: AudioFrame) { frame.withSamples { meter.feed($0) } }
 
     // MARK: Any thread
 

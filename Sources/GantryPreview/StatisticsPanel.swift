@@ -28,7 +28,7 @@ struct StatisticsPanel {
 
     static func draw(
         _ figures: Figures, _ history: inout LatencyHistory,
-        _ levels: (left: LevelMeter.Level, right: LevelMeter.Level)?, on canvas: Canvas, scale: Int
+        _ levels: (left: HeldLevels.Level, right: HeldLevels.Level)?, on canvas: Canvas, scale: Int
     ) {
         let lines = Self.lines(figures, &history)
         let margin = PanelStyle.margin
@@ -120,12 +120,12 @@ struct StatisticsPanel {
     // MARK: Level
 
     /// From −60 to 0 dB; yellow from −18, red from −6.
-    private static func drawMeter(_ name: String, _ level: LevelMeter.Level, y: Int, on canvas: Canvas, scale: Int) {
+    private static func drawMeter(_ name: String, _ level: HeldLevels.Level, y: Int, on canvas: Canvas, scale: Int) {
         let margin = PanelStyle.margin
         let left = margin + 2 * BitmapFont.advance
         let room = width - 2 * BitmapFont.advance - 8 * BitmapFont.advance
         func squares(_ decibels: Float) -> Int {
-            Int(max(0, min(1, 1 - decibels / LevelMeter.floor)) * Float(room))
+            Int(max(0, min(1, 1 - decibels / HeldLevels.floor)) * Float(room))
         }
         func bar(_ from: Int, _ to: Int, _ color: Canvas.Color) {
             canvas.fill(
@@ -143,7 +143,7 @@ struct StatisticsPanel {
         let hold = squares(level.hold)
         if hold > 0 { bar(hold - 1, hold, PanelStyle.bright) }
         let text =
-            level.hold > LevelMeter.floor
+            level.hold > HeldLevels.floor
             ? CommandLineKit.Figures.decimal(Double(level.hold), places: 1) + " dB" : "silence"
         canvas.text(
             text, x: (left + room + BitmapFont.advance / 2) * scale, y: y * scale, scale: scale, PanelStyle.middle)

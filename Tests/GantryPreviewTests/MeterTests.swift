@@ -1,4 +1,5 @@
 import GantryCore
+import GantryMedia
 import Testing
 
 @testable import GantryPreview
@@ -10,39 +11,48 @@ import Testing
 
     private static func add(_ left: Float, _ right: Float, to meter: LevelMeter) {
         let samples = (0..<480).flatMap { _ in [left, -right] }
-        samples.withUnsafeBufferPointer { meter.add($0) }
+        samples.withUnsafeBufferPointer { meter.feed($0) }
     }
 
     @Test func fullScaleIsZeroAndHalfIsSixBelow() throws {
         let meter = LevelMeter()
-        #expect(meter.read(at: Self.time(0)) == nil)
+        var held = HeldLevels(meter)
+        let before = held.read(at: Self.time(0))
+        #expect(before == nil)
         Self.add(1, 0.5, to: meter)
-        let levels = try #require(meter.read(at: Self.time(100)))
+        let levelsRead = held.read(at: Self.time(100))
+        let levels = try #require(levelsRead)
         #expect(levels.left.peak == 0 && levels.left.hold == 0)
         #expect(abs(levels.right.peak + 6.02) < 0.01)
     }
 
     @Test func itFallsAndHoldsThePeak() throws {
         let meter = LevelMeter()
+        var held = HeldLevels(meter)
         Self.add(1, 1, to: meter)
-        _ = meter.read(at: Self.time(0))
-        let soon = try #require(meter.read(at: Self.time(1000)))
+        _ = held.read(at: Self.time(0))
+        let soonRead = held.read(at: Self.time(1000))
+        let soon = try #require(soonRead)
         #expect(abs(soon.left.peak + 20) < 0.01 && soon.left.hold == 0)
-        let later = try #require(meter.read(at: Self.time(2000)))
+        let laterRead = held.read(at: Self.time(2000))
+        let later = try #require(laterRead)
         #expect(abs(later.left.hold + 40) < 0.01)
-        let end = try #require(meter.read(at: Self.time(60_000)))
-        #expect(end.left.peak == LevelMeter.floor)
+        let endRead = held.read(at: Self.time(60_000))
+        let end = try #require(endRead)
+        #expect(end.left.peak == HeldLevels.floor)
     }
 
     /// A peer's sound may be anything.
     @Test(arguments: [Float.nan, .infinity, -.infinity, 1e30, 0, .leastNonzeroMagnitude])
     func noSampleLeavesTheScale(_ value: Float) throws {
         let meter = LevelMeter()
+        var held = HeldLevels(meter)
         Self.add(value, value, to: meter)
-        let levels = try #require(meter.read(at: Self.time(0)))
-        #expect(LevelMeter.floor...0 ~= levels.left.peak && LevelMeter.floor...0 ~= levels.right.hold)
-        [Float(0.5)].withUnsafeBufferPointer { meter.add($0) }
-        meter.add(UnsafeBufferPointer(start: nil, count: 0))
+        let levelsRead = held.read(at: Self.time(0))
+        let levels = try #require(levelsRead)
+        #expect(HeldLevels.floor...0 ~= levels.left.peak && HeldLevels.floor...0 ~= levels.right.hold)
+        [Float(0.5)].withUnsafeBufferPointer { meter.feed($0) }
+        meter.feed(UnsafeBufferPointer(start: nil, count: 0))
     }
 
     @Test func theHistoryKeepsTheNewest() {

@@ -26,7 +26,7 @@ import Testing
         let canvas = Canvas()
         var history = LatencyHistory()
         for count in 0..<1000 { history.add(decoded: .milliseconds(Int64(count % 40)), shown: .milliseconds(50)) }
-        let level = LevelMeter.Level(peak: -20, hold: -3)
+        let level = HeldLevels.Level(peak: -20, hold: -3)
         StatisticsPanel.draw(Self.figures(), &history, (level, level), on: canvas, scale: scale)
         #expect(canvas.pixels.count == canvas.width * canvas.height)
         if width >= 640 {

@@ -14,11 +14,16 @@ package final class LevelMeter: @unchecked Sendable {  // All state is guarded b
     /// Looks at each sample; allocates nothing.
     package func feed(_ block: AudioBlock) {
         let valid = block.samples[..<min(block.count * AudioBlock.channels, block.samples.count)]
+        feed(UnsafeBufferPointer(rebasing: valid))
+    }
+
+    /// The same for samples alone: left, right, left…
+    package func feed(_ samples: UnsafeBufferPointer<Float>) {
         var (left, right): (Float, Float) = (0, 0)
-        for index in stride(from: 0, to: valid.count - 1, by: 2) {
+        for index in stride(from: 0, to: samples.count - 1, by: 2) {
             // What is no number is larger than nothing.
-            if abs(valid[index]) > left { left = abs(valid[index]) }
-            if abs(valid[index + 1]) > right { right = abs(valid[index + 1]) }
+            if abs(samples[index]) > left { left = abs(samples[index]) }
+            if abs(samples[index + 1]) > right { right = abs(samples[index + 1]) }
         }
         lock.withLock {
             self.left = max(self.left, left)
