@@ -15,9 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// In pieces through a pipe that the cache holds: one large write holds the pipe's lock, and the reader cannot begin.
+enum { piece = 64 << 10, pipe_size = 256 << 10 };
+
 static int put(const void *bytes, size_t count) {
     for (size_t done = 0; done < count;) {
-        ssize_t written = write(1, (const uint8_t *)bytes + done, count - done);
+        size_t rest = count - done;
+        ssize_t written = write(1, (const uint8_t *)bytes + done, rest < piece ? rest : piece);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return 0;
         done += (size_t)written;
@@ -38,7 +42,7 @@ int main(int count, char **words) {
     long clip_count = facts.st_size / (long)size;
     uint8_t *clip = mmap(0, (size_t)facts.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0), *picture = malloc(size);
     if (clip == MAP_FAILED || !picture) return perror(words[5]), 1;
-    fcntl(1, F_SETPIPE_SZ, 1 << 20);
+    fcntl(1, F_SETPIPE_SZ, pipe_size);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_TIMERSLACK, 1);
     char header[128];

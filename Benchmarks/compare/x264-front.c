@@ -59,7 +59,7 @@ static x264_t *open_encoder(const Task *task, const char *setting) {
     p.i_bframe = 0;
     p.i_threads = p.i_slice_count = 2;
     p.b_sliced_threads = 1;
-    p.i_lookahead_threads = 1;
+    p.i_lookahead_threads = 2;
     p.i_keyint_max = X264_KEYINT_MAX_INFINITE;
     p.i_scenecut_threshold = 0;
     p.b_repeat_headers = p.b_annexb = 1;

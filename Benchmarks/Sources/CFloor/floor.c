@@ -42,7 +42,7 @@ static x264_t *open_encoder(const floor_settings *s) {
     p.i_bframe = 0;
     p.i_threads = s->threads;
     p.b_sliced_threads = s->threads > 1;
-    p.i_lookahead_threads = 1;
+    p.i_lookahead_threads = s->threads;
     p.i_slice_count = s->slices;
     p.i_keyint_max = X264_KEYINT_MAX_INFINITE;
     p.i_scenecut_threshold = 0;

@@ -18,6 +18,7 @@ final class Y4MReader: @unchecked Sendable {  // The descriptor is read by the o
     init(descriptor: CInt) throws(GantryError) {
         self.descriptor = descriptor
         wakeUp = try EventDescriptor()
+        RawPipe.widen(descriptor)
     }
 
     func wake() { wakeUp.signal() }

@@ -95,29 +95,22 @@ package final class Y4MSource: MediaSource, @unchecked Sendable {  // All but th
 
     /// "FRAME", parameters that are skipped, line feed.
     private func readFrameLine() -> Y4MReader.Outcome {
-        var byte: UInt8 = 0
-        for position in 0..<Y4MHeader.maximumLength {
-            let outcome = reader.fill(&byte, count: 1)
-            guard case .complete = outcome else {
-                if case .endOfFile = outcome { return .endOfFile(after: position) }
-                return outcome
-            }
-            if byte == UInt8(ascii: "\n"), position >= 5 { return .complete }
-            guard Self.isFrameLine(byte, at: position) else { break }
+        var bytes: (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0, 0, 0)
+        let outcome = reader.fill(&bytes, count: Self.marker.count + 1)
+        guard case .complete = outcome else { return outcome }
+        let isMarker = withUnsafeBytes(of: bytes) { $0.starts(with: Self.marker) }
+        var (last, length) = (bytes.5, Self.marker.count + 1)
+        while isMarker, length < Y4MHeader.maximumLength {
+            if last == UInt8(ascii: "\n") { return .complete }
+            let outcome = reader.fill(&last, count: 1)
+            if case .endOfFile = outcome { return .endOfFile(after: length) }
+            guard case .complete = outcome else { return outcome }
+            length += 1
         }
         return .failed(SystemError(errno: EILSEQ, during: "read FRAME"))
     }
 
-    private static func isFrameLine(_ byte: UInt8, at position: Int) -> Bool {
-        switch position {
-        case 0: byte == UInt8(ascii: "F")
-        case 1: byte == UInt8(ascii: "R")
-        case 2: byte == UInt8(ascii: "A")
-        case 3: byte == UInt8(ascii: "M")
-        case 4: byte == UInt8(ascii: "E")
-        default: true
-        }
-    }
+    private static let marker = Array("FRAME".utf8)
 
     private func readPlanes(into picture: Picture) -> Y4MReader.Outcome {
         for plane in 0..<3 {

@@ -32,6 +32,7 @@ package final class OutputFile {
             throw Self.error(error, path: path)
         }
         isRegular = path != "-" && Self.isRegular(descriptor.rawValue)
+        RawPipe.widen(descriptor.rawValue)
     }
 
     /// Takes over a descriptor that is open for writing. `path` is its name in messages.
@@ -39,6 +40,7 @@ package final class OutputFile {
         self.path = path
         self.descriptor = FileDescriptor(takingOwnership: descriptor)
         isRegular = Self.isRegular(descriptor)
+        RawPipe.widen(descriptor)
     }
 
     /// Writes all at the current position. After a failure every call throws it again.
@@ -47,10 +49,18 @@ package final class OutputFile {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(GantryError) {
         if let failure { throw failure }
         do throws(SystemError) {
-            try descriptor.writeAll(bytes)
+            if isRegular { try descriptor.writeAll(bytes) } else { try writeInChunks(bytes) }
             byteCount &+= Int64(bytes.count)
         } catch {
             throw fail(error)
+        }
+    }
+
+    private func writeInChunks(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try descriptor.writeAll(UnsafeRawBufferPointer(rebasing: rest.prefix(RawPipe.chunk)))
+            rest = rest.dropFirst(RawPipe.chunk)
         }
     }
 

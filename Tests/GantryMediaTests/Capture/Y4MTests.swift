@@ -1,9 +1,11 @@
 import Foundation
 import GantryCore
-import GantryMedia
 import GantryPlatform
 import GantryTestSupport
+import Glibc
 import Testing
+
+@testable import GantryMedia
 
 @Suite struct Y4MTests {
     static func parse(_ text: String) throws -> Y4MHeader? {
@@ -80,8 +82,9 @@ import Testing
     @Test func shortAndForeignFramesEndEarly() async throws {
         let header = "YUV4MPEG2 W16 H16 F30:1 C420\n"
         let frame = Data("FRAME Ixyz\n".utf8) + Data(repeating: 100, count: 384)
-        for rest in [Data("FRAME\n".utf8) + Data(count: 100), Data("FRAM".utf8), Data("garbage that is no frame".utf8)]
-        {
+        let endless = "FRAME" + String(repeating: " I", count: 4000)
+        let broken = ["FRAM", "FRAME", "FRAME Ixyz", "FRAMES", "garbage that is no frame", endless]
+        for rest in [Data("FRAME\n".utf8) + Data(count: 100)] + broken.map({ Data($0.utf8) }) {
             let sink = CollectingSink()
             let (_, end) = try await Self.play(Data(header.utf8) + frame + rest, sink: sink)
             #expect(sink.video.count == 1)
@@ -108,5 +111,18 @@ import Testing
             return
         }
         _ = pipe
+    }
+
+    /// Raw pictures take long through the 64 KiB that a pipe begins with.
+    @Test func pipesAreMadeLargerAndNeverSmaller() throws {
+        let pipe = Pipe()
+        let (reading, writing) = (pipe.fileHandleForReading.fileDescriptor, pipe.fileHandleForWriting.fileDescriptor)
+        #expect(try #require(RawPipe.capacity(of: reading)) < RawPipe.capacity)
+        _ = try Y4MReader(descriptor: reading)
+        #expect(RawPipe.capacity(of: reading) == RawPipe.capacity)
+        RawPipe.widen(writing, to: 1 << 20)
+        _ = OutputFile(takingOwnership: dup(writing), path: "pipe")
+        #expect(RawPipe.capacity(of: reading) == 1 << 20)
+        RawPipe.widen(-1)
     }
 }
