@@ -113,6 +113,9 @@ def missed(merged):
                 found.append(f"clean: {words} {own['p50'] / other:.2f}, at most {most:g}")
         if own["p99"] > 1.5 * own["p50"]:
             found.append(f"clean: p99 {own['p99'] / own['p50']:.2f} × p50, at most 1.5")
+        for figure in ("cpu-sender", "cpu-receiver", "memory-sender", "memory-receiver") if best else ():
+            if own[figure] > merged[best, "clean"][figure]:
+                found.append(f"clean: {figure} {own[figure]:g}, at most the {merged[best, 'clean'][figure]:g} of {best}")
     return found
 
 

@@ -73,6 +73,13 @@ final class ConnectedPair {
             bgra: picture.pixels(index), width: picture.width, height: picture.height, stride: picture.stride,
             captureTime: .init(microseconds: Clock.now()))
     }
+
+    /// The same for I420 without padding, of the size of `picture`.
+    func send(i420: UnsafeRawBufferPointer, of picture: MovingPicture) throws -> Bool {
+        var frame = CapturedFrame(.i420, width: picture.width, height: picture.height, bytes: i420)
+        frame.captureTime = .init(microseconds: Clock.now())
+        return try producer.enqueueVideo(frame)
+    }
 }
 
 /// Notes when decoded frames come. Nothing is allocated for a frame.

@@ -28,11 +28,18 @@ final class Floor {
         i420.deallocate()
     }
 
+    /// Picture `number` in I420, rows without padding; valid until the next call.
+    func converted(_ number: Int) -> UnsafeRawBufferPointer {
+        let (width, height) = (picture.width, picture.height)
+        if let bytes = picture.pixels(number).baseAddress?.assumingMemoryBound(to: UInt8.self) {
+            floor_convert(bytes, Int32(picture.stride), Int32(width), Int32(height), i420)
+        }
+        return UnsafeRawBufferPointer(start: i420, count: width * height * 3 / 2)
+    }
+
     /// Encodes and decodes picture `number`, at `due`; the conversion is done before that and not measured.
     func frame(_ number: Int, due: Int64) throws -> (encode: Int64, decode: Int64) {
-        let pixels = picture.pixels(number)
-        guard let bytes = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return (0, 0) }
-        floor_convert(bytes, Int32(picture.stride), Int32(picture.width), Int32(picture.height), i420)
+        _ = converted(number)
         Clock.sleep(until: due)
         var (encode, decode): (Int64, Int64) = (0, 0)
         guard floor_frame(codecs, i420, index, &encode, &decode) == 0 else {
