@@ -22,7 +22,7 @@ final class ConnectedPair {
         producer = try ProducerController(
             configuration: ProducerConfiguration(
                 name: "bench", port: 0, stateDirectory: folder.appendingPathComponent("producer").path,
-                video: .init(sourceName: "bench"), audio: nil))
+                video: .init(bitrate: Floor.bitrate, sourceName: "bench"), audio: nil))
         studio = try StudioController(
             configuration: StudioConfiguration(
                 name: "bench", stateDirectory: folder.appendingPathComponent("studio").path))

@@ -3,6 +3,8 @@ import Foundation
 
 /// Bare x264 and libavcodec with the product's settings: 720p30, superfast, zerolatency, 6 Mbit/s.
 final class Floor {
+    /// Bits a second; the product gets the same.
+    static let bitrate = 6_000_000
     private let codecs: OpaquePointer
     private let picture: MovingPicture
     private let i420: UnsafeMutablePointer<UInt8>
@@ -12,7 +14,7 @@ final class Floor {
         let threads = Int32(min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)))
         let codecs = "superfast".withCString { preset in
             var settings = floor_settings(
-                width: Int32(picture.width), height: Int32(picture.height), fps: 30, bitrate: 6_000_000,
+                width: Int32(picture.width), height: Int32(picture.height), fps: 30, bitrate: Int32(Self.bitrate),
                 threads: threads, slices: threads, decoder_threads: threads, cabac: 0, preset: preset,
                 vbv_frames: threads > 1 ? 1.5 : 1)
             return floor_open(&settings)

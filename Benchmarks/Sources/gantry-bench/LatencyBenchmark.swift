@@ -6,6 +6,8 @@ struct LatencyBenchmark {
     /// Frames at the beginning of each round that do not count: caches and clocks of the processor settle.
     private static let settling = 15
     private static let period: Int64 = 33_333
+    /// A picture is made that long before it is due.
+    private static let preparation: Int64 = 8000
 
     private let options: BenchOptions
     private let seconds: Int
@@ -52,6 +54,8 @@ struct LatencyBenchmark {
                 let first = pair.output.count + Self.settling
                 due = Clock.now() + 2 * Self.period
                 for index in 0..<frames {
+                    // When the picture before is through: nothing else shall need the processors then.
+                    Clock.sleep(until: due - Self.preparation)
                     let pixels = floor.converted(round * frames + index)
                     Clock.sleep(until: due)
                     let start = Clock.now()
