@@ -245,6 +245,9 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
         return server?.statistics ?? last
     }
 
+    /// Bytes of coded video since `start`; 0 when not running. For those who ask often: nothing is allocated.
+    package var videoBytes: Int { running?.videoBytes ?? 0 }
+
     // MARK: Strangers on the cable
 
     /// Decides about `ProducerEvent.studioAsks`. Does nothing when that is over.

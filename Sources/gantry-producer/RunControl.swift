@@ -34,7 +34,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
 
     /// For the bitrate: a few times a second.
     func sample() {
-        let bytes = controller.statistics.videoBytes
+        let bytes = controller.videoBytes
         lock.withLock { meter.add(bytes: bytes, at: MonotonicClock.now()) }
     }
 

@@ -136,13 +136,15 @@ final class RunReport: Sendable {
     func progress(_ controller: ProducerController) {
         guard !json else { return }
         if let view { return status.show(live: view.panel()) }
-        let now = controller.statistics
-        status.show(
-            (controller.isPaused ? "paused · " : "")
-                + "\(now.connections) studio\(now.connections == 1 ? "" : "s") · \(now.framesSent) frames · "
-                + "\(now.framesSkipped + now.framesReplaced) left out · "
-                + "encode p50 \(Self.milliseconds(now.encodeMicrosecondsP50)) ms",
-            isWarning: now.framesSkipped > 0)
+        // The figures are asked for only when a line is due.
+        status.show(Self.line(controller.statistics, isPaused: controller.isPaused))
+    }
+
+    private static func line(_ now: ProducerStatistics, isPaused: Bool) -> String {
+        (isPaused ? "paused · " : "")
+            + "\(now.connections) studio\(now.connections == 1 ? "" : "s") · \(now.framesSent) frames · "
+            + "\(now.framesSkipped + now.framesReplaced) left out · "
+            + "encode p50 \(milliseconds(now.encodeMicrosecondsP50)) ms"
     }
 
     func summary(_ result: ProducerStatistics) {

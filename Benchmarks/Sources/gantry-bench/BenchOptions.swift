@@ -29,7 +29,7 @@ struct BenchOptions {
 
           latency      a 720p30 BGRA picture from enqueueVideo to VideoOutput.receive over TLS on loopback, against
                        bare x264 and libavcodec with the same settings, in alternating rounds (default)
-          allocations  what Swift code takes from the heap per frame, both ends
+          allocations  what Swift code takes from the heap and what is copied per frame, both ends
           memory       resident memory of gantry-producer and gantry-studio while they stream
           sources      milliseconds that each stage takes for a 720p frame
           pairing      from a scanned code to the first picture, and from `receive` to it, between two hosts in network
@@ -42,11 +42,12 @@ struct BenchOptions {
           --count N    pairing: rounds (default 20); pairings: how many (default 200)
           --json FILE  pairing, pairings: write the figures
           --tools DIR  folder of the release tools (default .build/release)
-          --trace      allocations: say who allocates, on standard error
+          --trace      allocations: say who allocates and copies, on standard error
           --help       show this help
 
         Status 1 when a threshold is missed. Latency: median at most 1.25 times the floor's. Allocations: at most 0.05 for a
-        frame. Memory: below 80 MB each, and at most 2 MB more at the end than after the first quarter.
+        frame and 150 a second; copied for a frame what it prints behind each figure, in pictures. Memory: below 80 MB each, and
+        at most 2 MB more at the end than after the first quarter.
         Pairing: medians of 1.5 s from scan to picture, and of 0.5 s from receive to picture. Pairings: no failure; at
         most 2 MB, no thread and no descriptor more than after the first 20.
         """

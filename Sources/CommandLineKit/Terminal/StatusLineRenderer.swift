@@ -27,19 +27,19 @@ package struct StatusLineRenderer: Sendable {
     /// The bytes that show `text`, or nil when it is too early for the next.
     ///
     /// - Parameters:
-    ///   - text: one line; control characters become "?".
+    ///   - text: one line; control characters become "?". Asked for only when it is shown.
     ///   - columns: of the terminal. The last one stays empty, since some terminals wrap there.
     package mutating func show(
-        _ text: String, isWarning: Bool = false, columns: Int, now: MediaTimestamp
+        _ text: @autoclosure () -> String, isWarning: Bool = false, columns: Int, now: MediaTimestamp
     ) -> String? {
         let interval = mode == .plain ? Self.plainInterval : Self.drawInterval
         if let last, now - last < interval { return nil }
         last = now
         switch mode {
-        case .plain: return TextCells.printable(text) + "\n"
+        case .plain: return TextCells.printable(text()) + "\n"
         case .inPlace:
             isDrawn = true
-            let line = TextCells.printable(text, limit: max(0, columns - 1))
+            let line = TextCells.printable(text(), limit: max(0, columns - 1))
             // Return, text, erase to the end of the line (ECMA-48 EL): no flicker, unlike erasing first.
             return "\r" + (isWarning ? style.warning(line) : line) + "\u{1B}[K"
         }

@@ -1,6 +1,7 @@
 /// What one studio's link takes: everything that a producer learns from FEEDBACK and from its own system, put together.
-/// Pure: time is an argument. Owned by one thread, or guarded by its owner's lock; allocates nothing.
-package struct LinkAdaptation: Sendable {
+/// Pure: time is an argument. Owned by one thread, or guarded by its owner's lock; allocates nothing. It has 3 KB: not
+/// copyable, so that looking at it for every picture is in place.
+package struct LinkAdaptation: ~Copyable, Sendable {
     /// How often it should hear of the link at least, with or without FEEDBACK.
     package static let interval = MediaDuration.milliseconds(50)
     /// A studio that gives no FEEDBACK for so long while pictures are on their way does not read: it gets no more.
@@ -55,6 +56,9 @@ package struct LinkAdaptation: Sendable {
 
     /// False: the other end does not say that it reads any more.
     package func isHeard(now: MediaTimestamp) -> Bool { lastFeedback.map { now - $0 < Self.patience } ?? true }
+
+    /// Whether pictures are of use to it.
+    package func takesVideo(now: MediaTimestamp) -> Bool { isVideoOn && isHeard(now: now) }
 
     /// When `timePassed` is due.
     package var deadline: MediaTimestamp { (lastUpdate ?? MediaTimestamp(microseconds: 0)) + Self.interval }

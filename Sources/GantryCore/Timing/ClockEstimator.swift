@@ -2,8 +2,9 @@
 ///
 /// Of the last 16 exchanges the one with the smallest round trip counts (its stamps waited least in queues); its offset is
 /// `((t2 − t1) + (t3 − t4)) / 2` as in RFC 5905 section 8. The drift is the least-squares slope of those offsets over the
-/// last 60 s. Owned by one thread; nothing is allocated after `init`.
-package struct ClockEstimator: Sendable {
+/// last 60 s. Owned by one thread; nothing is allocated after `init`. It has 2 KB: not copyable, so that
+/// looking at it for every picture is in place.
+package struct ClockEstimator: ~Copyable, Sendable {
     private struct Exchange {
         var time: Int64 = 0
         var offset: Int64 = 0

@@ -255,8 +255,8 @@ extension DatagramSender {
         }
         if lastReport[index] == nil { path.arrived(now: now) }
         lastReport[index] = report
-        let losses = lossOf.map { $0.value(now: now) }
-        lock.withLock { figures.loss = losses.max() ?? 0 }
+        let loss = self.loss(now: now)
+        lock.withLock { figures.loss = loss }
     }
 
     /// Of the whole path: one stream alone may have too few packets to tell.

@@ -27,6 +27,8 @@ final class VideoCounters: @unchecked Sendable {  // All state is guarded by `lo
         }
     }
 
+    var videoBytes: Int { lock.withLock { counts.videoBytes } }
+
     var statistics: ProducerStatistics {
         lock.withLock {
             var result = counts

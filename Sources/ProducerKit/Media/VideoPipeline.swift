@@ -93,6 +93,8 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
         return result
     }
 
+    var videoBytes: Int { counters.videoBytes }
+
     // MARK: Encoding thread
 
     private func run() {

@@ -117,7 +117,7 @@ final class MediaDelivery: @unchecked Sendable {  // All state is guarded by `lo
 
     var takesVideo: Bool {
         let now = MonotonicClock.now()
-        return lock.withLock { adaptation.map { $0.isVideoOn && $0.isHeard(now: now) } ?? true }
+        return lock.withLock { adaptation?.takesVideo(now: now) ?? true }
     }
 
     /// Where the studio gives FEEDBACK: pictures are wanted at that many bits a second at most.

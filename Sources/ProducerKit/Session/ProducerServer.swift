@@ -239,19 +239,27 @@ final class ProducerServer: @unchecked Sendable {  // What varies is guarded by 
     var statistics: ProducerStatistics {
         var result = video?.statistics ?? ProducerStatistics()
         result.audioPacketsSent = audio?.packetsSent ?? 0
-        result.connections = activePeers.count
         let now = MonotonicClock.now()
-        let open = lock.withLock { Array(connections.values) }
-        let qualities = open.filter { $0.activePeer != nil }.map(\.quality)
-        result.qualityStep = qualities.map(\.step).max() ?? 0
-        result.udpLoss = qualities.compactMap(\.loss).max()
-        let times = open.map { $0.stageTimes(now: now) }
-        if let slowest = times.max(by: { $0.queue.p95 < $1.queue.p95 }) {
-            result.readyTime = .init(slowest.ready)
-            result.queueTime = .init(slowest.queue)
+        // Not through arrays: it is read often.
+        var slowest: Int32?
+        for connection in lock.withLock({ connections }).values {
+            if connection.activePeer != nil {
+                let (step, loss) = connection.quality
+                result.connections += 1
+                result.qualityStep = max(result.qualityStep, step)
+                if let loss { result.udpLoss = max(result.udpLoss ?? 0, loss) }
+            }
+            let (ready, queue) = connection.stageTimes(now: now)
+            if slowest.map({ queue.p95 < $0 }) ?? false { continue }
+            slowest = queue.p95
+            result.readyTime = .init(ready)
+            result.queueTime = .init(queue)
         }
         return result
     }
+
+    /// As `ProducerStatistics.videoBytes`.
+    var videoBytes: Int { video?.videoBytes ?? 0 }
 
     var activePeers: [ProducerPeer] {
         lock.withLock { connections.values.compactMap(\.activePeer) }.sorted { $0.name < $1.name }

@@ -2,7 +2,7 @@ import GantryCore
 import GantryPlatform
 
 /// What a connection of a studio counts. A value of its owner's lock.
-struct ReceptionCounts {
+struct ReceptionCounts: ~Copyable {
     var clock = ClockEstimator()
     var video = StreamCounter()
     var audio = StreamCounter()

@@ -59,13 +59,15 @@ import Testing
     @Test func whoDoesNotSayThatItReadsGetsNoMore() {
         var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
         // A studio that never says anything does not know FEEDBACK.
-        #expect(adaptation.isHeard(now: at(60_000)))
+        #expect(adaptation.isHeard(now: at(60_000)) == true)
         _ = adaptation.received(feedback(1, delay: 0), isVideo: true, measure: nil, now: at(60_000))
-        #expect(adaptation.isHeard(now: at(60_999)))
-        #expect(!adaptation.isHeard(now: at(61_000)))
+        #expect(adaptation.isHeard(now: at(60_999)) == true)
+        #expect(adaptation.isHeard(now: at(61_000)) == false)
+        #expect(adaptation.takesVideo(now: at(61_000)) == false)
         // A sign of life on the other channel is enough.
         _ = adaptation.received(feedback(1, delay: 0), isVideo: false, measure: nil, now: at(62_000))
-        #expect(adaptation.isHeard(now: at(62_500)))
+        #expect(adaptation.isHeard(now: at(62_500)) == true)
+        #expect(adaptation.takesVideo(now: at(62_500)) == true)
     }
 
     /// Over UDP the bytes are those of pictures alone: nothing of them is sound's. Where the count becomes another one, the step from
@@ -121,7 +123,7 @@ import Testing
     /// FEEDBACK comes by UDP and again, later, over a connection that stands still now and then.
     @Test func feedbackThatComesTwiceCountsOnce() {
         var once = LinkAdaptation(maximum: 6_000_000, hasSound: true)
-        var twice = once
+        var twice = LinkAdaptation(maximum: 6_000_000, hasSound: true)
         var late: [Feedback] = []
         for index in 0..<200 {
             var told = feedback(UInt32(index), delay: index % 50 < 25 ? 10_000 : 10_000 + Int32(index % 50) * 3000)
@@ -159,7 +161,7 @@ import Testing
             )
             if let state { states.append(state) }
         }
-        #expect(adaptation.isVideoOn)
+        #expect(adaptation.isVideoOn == true)
         #expect(states == (hasSound ? [.warning, .disabled, .enabled] : []))
     }
 
@@ -172,9 +174,11 @@ import Testing
             _ = adaptation.received(
                 feedback(UInt32(index), delay: delay), isVideo: true, measure: measure, now: at(Int64(index) * 50))
         }
-        #expect(!adaptation.isVideoOn)
-        #expect(adaptation.setHasSound(true) == nil && !adaptation.isVideoOn)
-        #expect(adaptation.setHasSound(false) == .enabled && adaptation.isVideoOn)
+        #expect(adaptation.isVideoOn == false)
+        #expect(adaptation.setHasSound(true) == nil)
+        #expect(adaptation.isVideoOn == false)
+        #expect(adaptation.setHasSound(false) == .enabled)
+        #expect(adaptation.isVideoOn == true)
         #expect(adaptation.setHasSound(false) == nil)
     }
 

@@ -1,8 +1,14 @@
 #pragma once
 
-/// Counts calls of the heap from now on, from zero; with `trace`, adds to the memory of who called.
+struct allocations_counts {
+    /// Calls of the heap from Swift code and its runtime, and from everything else.
+    long swift, other;
+    /// Bytes copied in calls of a KiB or more, by Swift code and its runtime, and by everything else.
+    long swift_copied, other_copied;
+};
+
+/// Counts calls of the heap and copies from now on, from zero; with `trace`, adds to the memory of who called.
 void allocations_watch(int trace);
-/// Stops counting: calls from Swift code and its runtime, and calls from everything else.
-void allocations_stop(long *swift, long *other);
-/// The callers in Swift code, to a file descriptor.
+struct allocations_counts allocations_stop(void);
+/// The callers, to a file descriptor: of the heap those in Swift code, of copies all.
 void allocations_print_stacks(int file);
