@@ -64,7 +64,25 @@ import Testing
         }
     }
 
-    @Test func messagesSayWhatToDo() {
+    /// As a studio writes it: cut anywhere or mistyped anywhere, it is not dialled. What is left when all options are gone is
+    /// the least code there is.
+    @Test func aCodeThatLostSomethingIsRefused() throws {
+        let vectors: Vectors = try CoreVectors.load("qr-codes.json")
+        let text = try #require(vectors.valid.first { $0.name == "everything" }).text
+        let head = text.index(text.startIndex, offsetBy: "GANTRY:1/".count + 52 + 1 + 26)
+        #expect(text[head...].hasPrefix("/C"))
+        for end in text.indices where end != head {
+            #expect(throws: GantryError.self, "\(text[..<end])") { try PairingCode.parse(String(text[..<end])) }
+        }
+        for index in text.indices {
+            for other in "A2/:" where other != text[index] {
+                let wrong = text[..<index] + String(other) + text[text.index(after: index)...]
+                #expect(throws: GantryError.self, "\(wrong)") { try PairingCode.parse(String(wrong)) }
+            }
+        }
+    }
+
+    @Test func messagesSayWhatToDo() throws {
         func message(_ text: String) -> String {
             do throws(GantryError) {
                 _ = try PairingCode.parse(text)
@@ -77,6 +95,9 @@ import Testing
         #expect(message("GANTRY:0/A/B").contains("studio's machine"))
         #expect(message("GANTRY:1/ABC").contains("cut short"))
         #expect(message("hello").contains("not a Gantry pairing code"))
+        let vectors: Vectors = try CoreVectors.load("qr-codes.json")
+        let cut = try #require(vectors.invalid.first { $0.name == "a port cut short" }).text
+        #expect(message(cut).contains("cut short") && message(cut).contains("copy all of its text"))
     }
 
     @Test func randomTextNeverCrashes() {

@@ -151,6 +151,21 @@ import Testing
         #expect(try store.devices().count == 1)
     }
 
+    /// Values of 200 MB, which SQLite takes: nothing of that length is copied or looked at.
+    @Test(arguments: ["spki = zeroblob(200000000)", "name = printf('%.*c', 200000000, 'x')"])
+    func aHugeValueIsNotTaken(change: String) throws {
+        let folder = try scratch.state()
+        try fill(folder, count: 2)
+        let result = Tool.run(
+            ["sqlite3", folder.file("paired.sqlite"), "UPDATE device SET \(change) WHERE name = 'Device 1'"],
+            in: scratch)
+        #expect(result.status == 0)
+        let devices = try DeviceStore.open(in: folder).devices()
+        #expect(devices.contains { $0.name == "Device 2" })
+        #expect(devices.allSatisfy { $0.name.utf8.count <= 64 })
+        #expect(devices.count == (change.hasPrefix("name") ? 2 : 1))
+    }
+
     @Test func aNewerSchemaIsReadAndNotWritten() throws {
         let folder = try scratch.state()
         try fill(folder, count: 2)

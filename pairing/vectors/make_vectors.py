@@ -5,6 +5,7 @@ Independent of the Swift code: Python 3 and its standard library only. Run it in
 itself. With --check it writes nothing and fails when a file differs.
 """
 import base64
+import binascii
 import hashlib
 import hmac
 import json
@@ -362,12 +363,22 @@ def codes():
     secret = bytes(range(16))
     base = "GANTRY:1/%s/%s" % (b32(key), b32(secret))
     v6 = bytes.fromhex("20010db8000000000000000000000007") + u16(4010)
+
+    def checked(options):
+        return base + "/C" + b32(u16(binascii.crc_hqx((base + options).encode(), 0xFFFF))) + options
+
+    everything = checked("/T120/N" + b32(text("Régie")) + "/A192.0.2.7:4010/B" + b32(v6))
     valid = [
         {"name": "least", "text": base, "endpoints": [], "hint": None, "life": None},
         {"name": "lower case", "text": base.lower(), "endpoints": [], "hint": None, "life": None},
         {"name": "white space around", "text": " \t" + base + "\r\n", "endpoints": [], "hint": None, "life": None},
-        {"name": "everything", "text": base + "/T120/N" + b32(text("Régie")) + "/A192.0.2.7:4010/B" + b32(v6),
+        {"name": "everything", "text": everything,
          "endpoints": ["192.0.2.7:4010", "[2001:db8:0:0:0:0:0:7]:4010"], "hint": "Régie", "life": 120},
+        {"name": "without a check", "text": base + "/T120/A192.0.2.7:4010", "endpoints": ["192.0.2.7:4010"], "hint": None,
+         "life": 120},
+        {"name": "check, lower case", "text": checked("/A192.0.2.7:4010").lower(), "endpoints": ["192.0.2.7:4010"],
+         "hint": None, "life": None},
+        {"name": "check of nothing else", "text": checked(""), "endpoints": [], "hint": None, "life": None},
         {"name": "unknown option is skipped", "text": base + "/Q1:2.3-4/Z/T600", "endpoints": [], "hint": None,
          "life": 600},
     ]
@@ -394,7 +405,12 @@ def codes():
         ("life over 600", base + "/T601", "invalid"), ("life 0", base + "/T0", "expired"),
         ("must be understood", base + "/X1", "version"), ("over 220 characters", base + "/Q" + "A" * 140, "invalid"),
         ("space inside", base[:30] + " " + base[30:], "invalid"), ("not ASCII", base + "/QÄ", "invalid"),
-        ("NUL", base + "\0", "invalid"),
+        ("NUL", base + "\0", "invalid"), ("a port cut short", checked("/A10.0.0.1:4010")[:-1], "invalid"),
+        ("address cut off", checked("/A10.0.0.1:4010")[:-15], "invalid"),
+        ("another port", checked("/A10.0.0.1:4010").replace("4010", "4011"), "invalid"),
+        ("another secret", checked("").replace("AAAQEAYE", "AAAQEAYF"), "invalid"),
+        ("check cut short", checked("")[:-1], "invalid"), ("empty check", base + "/C", "invalid"),
+        ("two checks", checked("") + checked("")[-6:], "invalid"),
     ]
     return {"valid": valid, "invalid": [{"name": n, "text": t, "error": e} for n, t, e in invalid]}
 

@@ -14,6 +14,8 @@ enum ControlLimits {
     static let requestTime = MediaDuration.seconds(5)
     /// How long a client may take to read an answer.
     static let answerTime = MediaDuration.seconds(2)
+    /// How long a client waits until its connection is taken, in whole seconds.
+    static let queueTime = MediaDuration.seconds(2)
     /// How long a client waits for an answer.
     static let patience = MediaDuration.seconds(10)
 }

@@ -15,9 +15,18 @@ enum ControlSocket {
         }
     }
 
-    /// Nil when nobody listens there: no such file, or one that a dead process has left.
+    /// Nil when nobody listens there: no such file, or one that a dead process has left. Waits for a moment when many
+    /// connect at once.
+    ///
+    /// - Throws: EAGAIN when the queue of newcomers was full for all of `ControlLimits.queueTime`.
     static func connect(to name: String, in folder: ControlFolder) throws(SystemError) -> FileDescriptor? {
         let socket = try make()
+        // A socket that does not block fails at once where the queue is full (unix(7), connect(2)).
+        let flags = fcntl(socket.rawValue, F_GETFL)
+        _ = fcntl(socket.rawValue, F_SETFL, flags & ~O_NONBLOCK)
+        defer { _ = fcntl(socket.rawValue, F_SETFL, flags) }
+        var limit = timeval(tv_sec: Int(ControlLimits.queueTime.microseconds / 1_000_000), tv_usec: 0)
+        setsockopt(socket.rawValue, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         do throws(SystemError) {
             try withAddress(name, folder) { (address, length) throws(SystemError) in
                 _ = try syscall("connect") { Glibc.connect(socket.rawValue, address, length) }

@@ -4,6 +4,7 @@
 /// GANTRY:1/<K>/<S>[/<option>]*     at most 220 characters, upper case, read in any case
 /// K  base 32 of the studio's key id (52 characters)      S  base 32 of the secret (26)
 /// A<ipv4>:<port>  B<base 32 of IPv6 and port>  N<base 32 of a name ≤ 24 bytes>  T<seconds ≤ 600>  X… must be understood
+/// C<check>, see `PairingCodeCheck`
 /// ```
 package struct PairingCode: Sendable, CustomStringConvertible {
     package let studio: KeyID
@@ -48,9 +49,12 @@ package struct PairingCode: Sendable, CustomStringConvertible {
             if !hint.isEmpty { options.append("N" + Base32.encode(Array(hint.utf8))) }
         }
         options += endpoints.map(Self.option)
-        for option in options where text.count + 1 + option.utf8.count <= PairingLimits.codeLength {
-            text += "/\(option)".utf8
-        }
+        let head = text.count
+        let room = PairingLimits.codeLength - PairingCodeCheck.size
+        for option in options where text.count + 1 + option.utf8.count <= room { text += "/\(option)".utf8 }
+        var check = PairingCodeCheck()
+        check.add(text)
+        text.insert(contentsOf: "/C\(check.value)".utf8, at: head)
         return String(decoding: text, as: UTF8.self)
     }
 

@@ -14,7 +14,21 @@ extension PairingCode {
             throw keyText.utf8.count < 52 ? cutShort : invalid("its key is damaged")
         }
         let secret = try secret(of: secretText)
-        return try code(studio, secret, options: parts)
+        let code = try code(studio, secret, options: parts)
+        try verify(text, options: parts)
+        return code
+    }
+
+    /// The check, where there is one: older studios give none.
+    private static func verify(_ text: Substring, options: ArraySlice<Substring>) throws(GantryError) {
+        let checks = options.filter { $0.first?.uppercased() == "C" }
+        guard let option = checks.first else { return }
+        guard checks.count == 1 else { throw invalid("it has two checks") }
+        var check = PairingCodeCheck()
+        // Without this option and the "/" before it.
+        check.add(text.utf8[..<option.startIndex].dropLast())
+        check.add(text.utf8[option.endIndex...])
+        guard option.dropFirst().uppercased() == check.value else { throw damaged }
     }
 
     private static func secret(of text: Substring) throws(GantryError) -> PairingSecret {
@@ -106,6 +120,11 @@ extension PairingCode {
     }
     private static var cutShort: GantryError {
         GantryError(.pairingCodeInvalid, "This pairing code is cut short. Scan it again, or copy all of its text.")
+    }
+    private static var damaged: GantryError {
+        GantryError(
+            .pairingCodeInvalid,
+            "This pairing code is damaged or cut short. Scan it again, or copy all of its text.")
     }
     private static var newer: GantryError {
         GantryError(

@@ -20,6 +20,10 @@ package final class InputGuardian: Sendable {
         set { limit.store(newValue?.microseconds ?? 0, ordering: .relaxed) }
     }
 
+    /// With what a call has ended: `LibAVError.exit` once the time was over, whatever libavformat made of that (RTSP and HTTP
+    /// name other errors).
+    func status(_ status: CInt) -> CInt { status < 0 && shouldInterrupt ? LibAVError.exit : status }
+
     var shouldInterrupt: Bool {
         if isStopped { return true }
         guard let deadline else { return false }

@@ -101,7 +101,7 @@ package final class LibAVInput: @unchecked Sendable {  // The context belongs to
         if isNetwork {
             return GantryError(
                 .sourceNotFound, "\(url) could not be opened. Check the address, and that its server is running.",
-                cause: status == LibAVError.exit ? "no answer within 10 s" : libAVText(status))
+                cause: guardian.status(status) == LibAVError.exit ? "no answer within 10 s" : libAVText(status))
         }
         return GantryError(
             .sourceUnreadable,

@@ -46,7 +46,7 @@ package final class HTTPPost: Sendable {
         throw GantryError(
             .outputFailed,
             "Statistics could not be reported to \(place). Check that the server runs and takes POST.",
-            cause: status == LibAVError.exit ? "no answer within 5 s" : libAVText(status))
+            cause: guardian.status(status) == LibAVError.exit ? "no answer within 5 s" : libAVText(status))
     }
 
     private static func hexadecimal(_ text: String) -> String {

@@ -7,6 +7,7 @@ enum RelayFailure {
     /// - Parameter status: libavformat's error.
     static func opening(_ address: RelayAddress, _ status: CInt, _ guardian: InputGuardian) -> GantryError {
         if guardian.isStopped { return cancelled(address) }
+        let status = guardian.status(status)
         let cause = status == LibAVError.exit ? "no answer within 10 s" : libAVText(status)
         switch status {
         case -ECONNREFUSED:

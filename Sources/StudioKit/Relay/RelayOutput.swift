@@ -49,7 +49,8 @@ public final class RelayOutput: PacketOutput, @unchecked Sendable {  // `thread`
             } catch {
                 queue.close()
                 queue.removeAll()
-                failed(error)
+                // Ended by us while it connected: no failure, and it must not hide why.
+                if error.code != .cancelled { failed(error) }
             }
         }
     }

@@ -107,8 +107,8 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
     private func show(code text: String, life: Int) throws(GantryError) {
         var text = text
         defer { SecretText.wipe(&text) }
-        let code = try QRCode(text)
-        try pictures.write(code)
+        // Not drawn where nothing is to be drawn: each drawing is another copy.
+        if !pictures.paths.isEmpty { try pictures.write(try QRCode(text)) }
         if json {
             var fields: [JSONValue.Member] = [.init("lifeSeconds", .integer(Int64(life)))]
             if asText { fields.append(.init("code", .string(text))) }
@@ -125,6 +125,7 @@ final class CodeDisplay: @unchecked Sendable {  // `storedFailure` and `kept` ar
             let names = pictures.paths.joined(separator: " and ")
             return StandardStreams.writeError("The code is in \(names), good for \(life) s.\n")
         }
+        let code = try QRCode(text)
         // What the standard asks for, and what is read as well (see QRTerminal).
         let drawings = [QRTerminal(code, quietZone: 4), QRTerminal(code, quietZone: 2)]
         screen.show(

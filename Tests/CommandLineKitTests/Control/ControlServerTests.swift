@@ -100,6 +100,26 @@ import Testing
         }
     }
 
+    /// Many programs that connect at one moment: the next one waits for its turn.
+    @Test func aFullQueueIsWaitedFor() async throws {
+        let folder = try TestFolder()
+        let address = try ControlStage.address(in: folder)
+        // It listens, and takes nobody yet.
+        let server = try ControlServer(address, handler: ExampleControl())
+        try await onThread { () throws in
+            // One more than the queue holds (listen(2)).
+            let others = try (0..<17).map { _ in try RawClient(server.path) }
+            let start = ContinuousClock.now
+            let error = #expect(throws: GantryError.self) { try ControlClient.connect(to: address) }
+            #expect(error?.code == .controlSocket)
+            #expect(start.duration(to: .now) > .seconds(1))
+            try server.start()
+            #expect(try ControlClient.connect(to: address) != nil)
+            _ = others
+            server.stop()
+        }
+    }
+
     // MARK: Sockets that are there already
 
     @Test func theSocketOfADeadProcessIsReplaced() async throws {

@@ -129,6 +129,29 @@ extension EndToEnd {
             try await judge(folder.file("a.mkv"), sound: "opus", atLeast: 30)
         }
 
+        @Test("A session that ends while the relay still connects ends without a failure") func endedWhileConnecting()
+            async throws
+        {
+            let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            // Without an address: a free port of every one. Nobody waits for a relay that never comes.
+            var limit = timeval(tv_sec: 60, tv_usec: 0)
+            setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            #expect(listen(listener, 4) == 0)
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let status = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
+            }
+            #expect(status == 0)
+            let relayed = try await relay("rtsp://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/x")
+            // It has its connection, and no answer.
+            let peer = try await onThread { accept(listener, nil, nil) }
+            defer { close(peer) }
+            #expect(peer >= 0)
+            try await relayed.end()
+        }
+
         @Test(
             "A server that stands still holds up nobody, and gets what is new when it goes on",
             .enabled(if: RelayServer.hasNginx))

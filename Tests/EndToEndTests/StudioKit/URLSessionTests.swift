@@ -210,6 +210,28 @@ extension EndToEnd {
             withExtendedLifetime(silent) {}
         }
 
+        /// Ten seconds each.
+        @Test(arguments: ["rtsp", "rtmp", "http"]) func aServerThatSaysNothingIsNamedSo(scheme: String) async throws {
+            let port = try LoopbackSocket.freePort()
+            // Reads, and says nothing.
+            let silent = try MediaServer([
+                "/usr/bin/python3", "-c",
+                """
+                import socket
+                s = socket.create_server(('127.0.0.1', \(port)))
+                while True:
+                    c, _ = s.accept()
+                    while c.recv(65536): pass
+                """,
+            ])
+            #expect(try await onThread { waitUntil { (try? LoopbackSocket(port: port)) != nil } })
+            let run = try start("\(scheme)://127.0.0.1:\(port)/x/y", duration: nil, reconnection: .never)
+            let error = try #require(try await run.end())
+            #expect(error.code == .cannotConnect)
+            #expect(error.description.contains("no answer within 10 s"), "\(error)")
+            withExtendedLifetime(silent) {}
+        }
+
         private static let silentPort = (try? LoopbackSocket.freePort()) ?? 20_001
     }
 }

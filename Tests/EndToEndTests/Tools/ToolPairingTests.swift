@@ -40,6 +40,7 @@ extension EndToEnd {
                 ("", ["gantry-producer pair"]),
                 ("https://example.org/menu\n", ["not a Gantry pairing code", "gantry-studio pair"]),
                 (String(code.prefix(75)), ["cut short", "copy all of its text"]),
+                (String(code.dropLast()), ["cut short", "copy all of its text"]),
                 (code.replacing("GANTRY:1/", with: "GANTRY:7/"), ["newer version", "Update Gantry on this machine"]),
                 (code + "/X9", ["newer version", "Update"]),
                 (code.replacing(try Regex("/T[0-9]+"), with: "/T0"), ["expired", "gantry-studio pair"]),

@@ -76,7 +76,11 @@ extension EndToEnd {
         {
             let stage = try ToolStage()
             let producer = try await stage.startPattern(["--log", "debug"])
-            let studio = try stage.studio(["--log", "debug", "receive", "--pair", "--text", "--address", "127.0.0.1"])
+            // Drawn as well, which makes more copies.
+            let studio = try stage.studio([
+                "--log", "debug", "receive", "--pair", "--text", "--address", "127.0.0.1", "--png",
+                stage.file("code.png"),
+            ])
             let line = try await studio.line(containing: "\"code\"")
             let code = try #require(jsonLine(line)?["code"] as? String)
             let secret = try Secret(code)
