@@ -183,7 +183,7 @@ public final class StudioController: Sendable {
                 + "`gantry-producer pair` there.")
     }
 
-    private static var nobodyPaired: GantryError {
+    package static var nobodyPaired: GantryError {
         let plugged = USBScan.now().devices.first
         let cable = plugged.map { " One is on USB: gantry-studio receive \($0.description)" } ?? ""
         return GantryError(
