@@ -56,10 +56,19 @@ final class PreviewLoop {
         levels = HeldLevels(meter)
     }
 
-    func run() {
+    /// Until the slot is closed.
+    ///
+    /// - Throws: `outputFailed` when the desktop has gone.
+    func run() throws(GantryError) {
         while !slot.closed {
             if let item = slot.take(until: MonotonicClock.now() + Self.pause) { take(item) }
             while let happening = window.next() { handle(happening) }
+            guard !window.isLost else {
+                throw GantryError(
+                    .outputFailed,
+                    "The desktop that showed the preview has ended (the connection to its X server is lost). In a new one, or "
+                        + "without --preview, start again.")
+            }
             refresh(MonotonicClock.now())
             if needsDrawing { draw() }
         }

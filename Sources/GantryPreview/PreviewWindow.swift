@@ -19,13 +19,18 @@ package final class PreviewWindow: VideoOutput, AudioOutput, @unchecked Sendable
 
     /// Opens the window, and waits until it is there.
     ///
+    /// - Parameter failed: called once, on the window's thread, when the desktop goes: must return at once.
     /// - Throws: `outputNotFound` without a display, `busy` where the process has a preview already, `outputFailed`.
-    package init() throws(GantryError) {
+    package init(failed: @escaping @Sendable (GantryError) -> Void) throws(GantryError) {
         let opening = PreviewOpening()
         let (state, slot, meter) = (state, slot, meter)
         thread = try NamedThread("preview") {
             guard let window = opening.open() else { return }
-            PreviewLoop(window, state: state, slot: slot, meter: meter).run()
+            do throws(GantryError) {
+                try PreviewLoop(window, state: state, slot: slot, meter: meter).run()
+            } catch {
+                failed(error)
+            }
         }
         do throws(GantryError) {
             try opening.wait()

@@ -22,6 +22,8 @@ final class SDLWindow {
     let renderer: OpaquePointer
     /// Whether the graphics card turns YUV into RGB.
     let takesYUV: Bool
+    /// Set by Xlib, on this thread. Stays for good when it is set.
+    private let loss = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
 
     /// SDL has one set of events for the process.
     private static let isOpen = Atomic<Bool>(false)
@@ -47,17 +49,26 @@ final class SDLWindow {
             self.renderer = renderer
             takesYUV = Self.takesYUV(renderer)
         } catch {
+            loss.deallocate()
             Self.end()
             throw error
         }
+        loss.initialize(to: false)
+        CSDL2_outlive_x11(window, { _, data in data?.assumingMemoryBound(to: Bool.self).pointee = true }, loss)
         SDL_ShowWindow(window)
     }
 
     deinit {
+        // Without its server SDL is left as it is: there will be no other window.
+        guard !isLost else { return CSDL2_leave_x11_alone() }
         SDL_DestroyRenderer(renderer)
         SDL_DestroyWindow(window)
         Self.end()
+        loss.deallocate()
     }
+
+    /// The X server has gone. Nothing more may be drawn.
+    var isLost: Bool { loss.pointee }
 
     private static func begin() throws(GantryError) {
         // Ctrl-C is the tool's.

@@ -165,10 +165,13 @@ public final class StudioController: Sendable {
             return device
         } catch {
             guard error.code == .unknownDevice else { throw error }
+            let names = try store.devices().filter { $0.kind == .producer }.map(\.displayedName)
+            let slip = Spelling.nearest(to: name, among: names).map { " Did you mean \($0)?" } ?? ""
             throw GantryError(
                 .unknownDevice,
-                "No paired producer is called \(DisplayName(name).text). `gantry-studio devices list` shows those that are "
-                    + "paired; to pair another one, run `gantry-studio pair` here and `gantry-producer pair` there.")
+                "No paired producer is called \(DisplayName(name).text).\(slip) `gantry-studio devices list` shows "
+                    + "those that are paired; to pair another one, run `gantry-studio pair` here and "
+                    + "`gantry-producer pair` there.")
         }
     }
 
@@ -180,7 +183,7 @@ public final class StudioController: Sendable {
                 + "`gantry-producer pair` there.")
     }
 
-    private static var nobodyPaired: GantryError {
+    package static var nobodyPaired: GantryError {
         let plugged = USBScan.now().devices.first
         let cable = plugged.map { " One is on USB: gantry-studio receive \($0.description)" } ?? ""
         return GantryError(

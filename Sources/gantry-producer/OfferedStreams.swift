@@ -19,6 +19,14 @@ final class OfferedStreams: @unchecked Sendable {  // All state is guarded by `l
         }
     }
 
+    /// The user's other wish.
+    func toggle(_ kind: MediaKind) {
+        lock.withLock {
+            if switchedOff.remove(kind) == nil { switchedOff.insert(kind) }
+            apply(kind)
+        }
+    }
+
     /// The device's state.
     func set(_ kind: MediaKind, isThere: Bool) {
         lock.withLock {

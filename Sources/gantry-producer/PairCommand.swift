@@ -127,9 +127,11 @@ struct PairCommand {
             return try scan(device == "auto" ? CameraList.best().path : device, cancel)
         } catch {
             guard error.code == .sourceNotFound else { throw error }
+            // Not what else a producer may send.
+            let message = device == "auto" && CameraList.all().isEmpty ? "This machine has no camera." : error.message
             throw GantryError(
                 error.code,
-                error.message + " Without a camera: paste the text of `gantry-studio pair --text` into "
+                message + " Without a camera: paste the text of `gantry-studio pair --text` into "
                     + "`gantry-producer pair`.", cause: error.cause)
         }
     }

@@ -84,11 +84,18 @@ struct RunCommand {
         defer { server?.stop() }
         let jobs = try report.jobControl()
         defer { jobs?.stop() }
-        let signals = try SignalWatch { _ in state.ended(.signal) }
+        let pressing = RunKeys(control: control, report: report) { state.ended(.signal) }
+        // Where strangers are asked about, what is typed is the answer. Standard input may be the source.
+        let keys =
+            report.view != nil && question == nil
+            ? KeyReader(aside: { [report] in report.aside($0) }, pressed: { pressing.pressed($0) }) : nil
+        defer { keys?.stop() }
+        let signals = try SignalWatch(beforeDeath: { keys?.restore() }, received: { _ in state.ended(.signal) })
         defer { signals.stop() }
         report.started(
             controller, studios: try controller.pairedDevices.count { $0.kind == .studio },
             waits: input.waitsForStudio)
+        if keys != nil { report.note(RunKeys.help) }
         let listening = Task.detached { [report, question] in
             for await event in events {
                 if case .connected = event { state.studioConnected() }

@@ -137,15 +137,28 @@ final class RunControl: ControlHandler, @unchecked Sendable {
         for (name, kind) in [("video", MediaKind.video), ("audio", .audio)] {
             guard let value = call.parameters[name] else { continue }
             guard let isOn = value.bool else { throw Self.missing(name, "true or false") }
-            let info = input.source.info
-            guard kind == .video ? info.video != nil : info.audio != nil else {
-                throw GantryError(
-                    .invalidState, "This producer has no \(kind == .video ? "picture" : "sound"): start it with some.")
-            }
+            try checkHas(kind)
             streams.set(kind, isOn: isOn)
         }
         return offered
     }
+
+    private func checkHas(_ kind: MediaKind) throws(GantryError) {
+        let info = input.source.info
+        guard kind == .video ? info.video != nil : info.audio != nil else {
+            throw GantryError(
+                .invalidState, "This producer has no \(kind == .video ? "picture" : "sound"): start it with some.")
+        }
+    }
+
+    /// As `gantry-producer streams video on|off`: the other of both.
+    func toggleStream(_ kind: MediaKind) throws(GantryError) {
+        try checkHas(kind)
+        streams.toggle(kind)
+    }
+
+    /// As `gantry-producer pause` or `resume`.
+    func togglePause() { _ = pause(!controller.isPaused) }
 
     private func admit(_ call: ControlCall) throws(GantryError) -> JSONValue {
         guard let answer = StudioRequest.Answer(rawValue: try text("answer", of: call)) else {

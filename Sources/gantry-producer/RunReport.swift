@@ -58,6 +58,12 @@ final class RunReport: Sendable {
     /// Takes the live view away while the process is stopped.
     func jobControl() throws(GantryError) -> JobControl? { try JobControl(status) }
 
+    /// No live view while `stop` runs, which stops the process.
+    func aside(_ stop: () -> Void) { status.aside(stop) }
+
+    /// Tells people something; nothing for programs.
+    func note(_ text: String) { if !json { status.write(text + "\n") } }
+
     func event(_ event: ProducerEvent) {
         view?.follow(event)
         switch event {

@@ -62,6 +62,7 @@ struct LatencyCommand {
     init(_ arguments: ParsedArguments) throws(GantryError) {
         json = arguments.has("json")
         length = .seconds(Int64(try arguments.int("seconds", in: Self.seconds) ?? 10))
+        try StudioController.checkIsPaired(arguments, 0)
         controller = try StudioController(watching: arguments)
         target = try controller.target(arguments.positional(0))
         if target.url != nil {

@@ -35,6 +35,10 @@ struct ReceiveCommand {
         var configuration = StudioConfiguration(
             name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir"))
         configuration.fieldOfUse = try FieldOfUse(arguments)
+        if !arguments.has("pair") {
+            try Self.checkPairingOptions(arguments)
+            try StudioController.checkIsPaired(arguments, RelayOptions.producerIndex(arguments))
+        }
         controller = try StudioController(configuration: configuration)
         // A program behind a pipe may want the keys itself.
         takesKeys = !arguments.has("json") && StandardStreams.isOutputTerminal && isatty(STDERR_FILENO) == 1
@@ -69,13 +73,16 @@ struct ReceiveCommand {
         return sinks
     }
 
+    private static func checkPairingOptions(_ arguments: ParsedArguments) throws(GantryError) {
+        for option in ["png", "svg", "text", "confirm", "address", "port"] where arguments.isTyped(option) {
+            throw GantryError(.invalidArgument, "--\(option) is for pairing: give --pair as well.")
+        }
+    }
+
     private static func whom(
         _ arguments: ParsedArguments, _ controller: StudioController
     ) throws(GantryError) -> Whom {
         guard arguments.has("pair") else {
-            for option in ["png", "svg", "text", "confirm", "address", "port"] where arguments.isTyped(option) {
-                throw GantryError(.invalidArgument, "--\(option) is for pairing: give --pair as well.")
-            }
             return .target(try controller.target(arguments.positional(RelayOptions.producerIndex(arguments))))
         }
         if let name = arguments.positional(RelayOptions.producerIndex(arguments)) {

@@ -94,7 +94,7 @@ struct ReceiveOutputs {
         }
         virtualCamera = try Self.virtualCamera(arguments)
         if let virtualCamera { configuration.videoOutputs.append(virtualCamera) }
-        preview = arguments.has("preview") ? try PreviewWindow() : nil
+        preview = arguments.has("preview") ? try PreviewWindow(failed: failed) : nil
         recordingSwitch = preview == nil ? nil : RecordingSwitch()
         if let preview {
             configuration.videoOutputs.append(preview)

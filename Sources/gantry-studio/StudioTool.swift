@@ -39,6 +39,17 @@ enum StudioTool {
 extension StudioController: DeviceKeeper {}
 
 extension StudioController {
+    /// Where there is no state folder nobody is paired: a command that can only fail makes no folder and no keys.
+    ///
+    /// - Parameter index: of the argument that names the producer. On a cable or by URL one need not be paired.
+    static func checkIsPaired(_ arguments: ParsedArguments, _ index: Int) throws(GantryError) {
+        if let name = arguments.positional(index), name == "usb" || name.hasPrefix("usb:") || name.contains("://") {
+            return
+        }
+        guard try StateFolder.existing(arguments.string("state-dir")) == nil else { return }
+        throw nobodyPaired
+    }
+
     /// Of a command that looks at the network, for the producers of a field of use.
     convenience init(watching arguments: ParsedArguments) throws(GantryError) {
         var configuration = StudioConfiguration(stateDirectory: arguments.string("state-dir"))

@@ -81,7 +81,9 @@ package final class LibAVInput: @unchecked Sendable {  // The context belongs to
             let error = SystemError(errno: errno, during: "open \(path)")
             if error.errno == EACCES { throw unreadable(path, error.reason) }
             throw GantryError(
-                .sourceNotFound, "There is no file \(path). Check the name and the folder.", cause: error.description)
+                .sourceNotFound,
+                "There is no file \(path). Check the name and the folder. What else can be sent is shown by: "
+                    + "gantry-producer sources", cause: error.description)
         }
         if status.st_mode & S_IFMT == S_IFDIR {
             throw GantryError(.sourceUnreadable, "\(path) is a folder. Name a file in it.")
@@ -102,6 +104,10 @@ package final class LibAVInput: @unchecked Sendable {  // The context belongs to
             return GantryError(
                 .sourceNotFound, "\(url) could not be opened. Check the address, and that its server is running.",
                 cause: guardian.status(status) == LibAVError.exit ? "no answer within 10 s" : libAVText(status))
+        }
+        // A path was looked at before; this is a URL. AVERROR(ENOENT).
+        if status == -ENOENT {
+            return GantryError(.sourceUnreadable, "There is no file \(url). Check the name and the folder.")
         }
         return GantryError(
             .sourceUnreadable,

@@ -23,7 +23,9 @@ enum DoctorChecks {
             DoctorCheck("paired") {
                 StateCheck.look(arguments.string("state-dir"), peer: "producer") {
                     Result { () throws(GantryError) in
-                        try StudioController(watching: arguments).pairedDevices.count { $0.kind == .producer }
+                        try StudioController(
+                            configuration: StudioConfiguration(stateDirectory: arguments.string("state-dir"))
+                        ).pairedDevices.count { $0.kind == .producer }
                     }
                 }
             },

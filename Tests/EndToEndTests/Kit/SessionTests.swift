@@ -61,6 +61,14 @@ extension EndToEnd {
             }
             let error = #expect(throws: GantryError.self) { try stage.studio.target("Nobody") }
             #expect(error?.code == .unknownDevice)
+            #expect(error?.message.contains("Did you mean") == false)
+            // A slip of the finger, or of the shift key.
+            let name = "Camera"
+            try stage.studio.renamePairedDevice(stage.producer.keyID, to: name)
+            for slip in ["camera", "Camrea", "Cemera"] {
+                let error = #expect(throws: GantryError.self) { try stage.studio.target(slip) }
+                #expect(error?.message.contains("Did you mean \(name)?") == true)
+            }
         }
 
         @Test func whoIsNotPairedIsRefused() async throws {

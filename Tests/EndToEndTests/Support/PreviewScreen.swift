@@ -72,6 +72,9 @@ final class PreviewScreen: Sendable {
     /// By the window manager, as the button of its frame does.
     func closeWindow() async throws { try await press("alt+F4") }
 
+    /// Ends the X server, which every window loses.
+    func end() async throws { try await screen.end() }
+
     /// The number of the window.
     func window() async throws -> String { try await xdotool("search", "--onlyvisible", "--name", "Gantry") }
 

@@ -28,6 +28,17 @@ extension EndToEnd {
             #expect(!text.outputText.contains("\u{1B}"))
         }
 
+        /// A doctor of an installation that is used opens its keys.
+        @Test(arguments: ["gantry-producer", "gantry-studio"]) func keysThatAreThere(_ tool: String) async throws {
+            let folder = try TestFolder()
+            let state = folder.file("state")
+            #expect(try await ToolRun.run([tool, "--state-dir", state, "devices", "list"]).status == 0)
+            let end = try await ToolRun.run([tool, "--state-dir", state, "--json", "doctor"])
+            let findings = end.lines.compactMap(jsonLine).filter { $0["check"] as? String == "paired" }
+            #expect(findings.map { $0["level"] as? String } == ["ok"], "\(end.errorText)")
+            #expect(end.status == 0 || end.status == 11, "\(end.errorText)")
+        }
+
         @Test func anOpenKeyFolderIsAProblem() async throws {
             let folder = try TestFolder()
             let state = folder.file("state")

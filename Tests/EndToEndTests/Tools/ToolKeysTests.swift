@@ -6,8 +6,35 @@ import Glibc
 import Testing
 
 extension EndToEnd {
-    /// The keys of the terminal in which `receive` runs.
+    /// The keys of the terminal in which `receive` or `run` runs.
     @Suite struct ToolKeysTests {
+        @Test func keysPauseTheProducerAndItsStreams() async throws {
+            let stage = try ToolStage()
+            let shell = try ShellOnTerminal(columns: 120, rows: 40)
+            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            shell.type(
+                "gantry-producer --state-dir \(stage.file("producer")) run test --size 320x180 --audio off --port 0\n")
+            try await shell.wait(text: "Space pauses", alternate: false)
+            shell.type(" ")
+            try await shell.wait(text: "Paused.", alternate: false)
+            shell.type(" ")
+            try await shell.wait(text: "Resumed.", alternate: false)
+            shell.type("v")
+            try await shell.wait(text: "Studios are offered no picture now.", alternate: false)
+            shell.type("V")
+            try await shell.wait(text: "Studios are offered picture again.", alternate: false)
+            shell.type("a")
+            try await shell.wait(text: "This producer has no sound", alternate: false)
+            shell.type("q")
+            try await shell.wait(text: "Sent 0 frames", alternate: false)
+            shell.type("echo status=$?; stty -a\n")
+            let end = try await shell.wait(for: "the end") {
+                $0.text.contains("status=") && $0.text.contains("extproc")
+            }
+            #expect(end.text.contains("status=0"), "\(end.text)")
+            #expect(end.text.contains(" icanon") && end.text.contains(" echo "), "\(end.text)")
+        }
+
         @Test func keysPauseAndReplay() async throws {
             let stage = try ToolStage()
             try await stage.pair()

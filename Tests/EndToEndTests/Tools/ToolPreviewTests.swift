@@ -146,6 +146,24 @@ extension EndToEnd {
             #expect(try await producer.end().status == 0)
         }
 
+        /// Xlib would end the process where it stands: with half a recording, and a terminal without echo.
+        @Test(.enabled(if: isPossible, reason)) func theEndOfTheDesktopEndsItInGoodOrder() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let producer = try await stage.startPattern(["--fps", "15"])
+            let screen = try await PreviewScreen(stage, "640x400x24")
+            let studio = try await screen.start(["--record", "talk.mp4"])
+            try await studio.line(containing: "\"firstFrame\"")
+            try await screen.end()
+            let end = try await studio.end()
+            expectFailure(end, status: 4, saying: ["desktop", "--preview"], isJSON: true)
+            #expect(!end.errorText.contains("X connection"))
+            #expect(end.event("summary") != nil)
+            #expect(try await Judge.complaints(stage.file("talk.mp4")) == "")
+            producer.signal(SIGINT)
+            #expect(try await producer.end().status == 0)
+        }
+
         @Test func withoutADisplayItSaysWhatToDo() async throws {
             let stage = try ToolStage()
             let end = try await ToolRun.run(

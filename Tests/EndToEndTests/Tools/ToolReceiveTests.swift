@@ -62,6 +62,16 @@ extension EndToEnd {
             }
         }
 
+        /// A state folder mistyped, or none yet: no keys are made for nothing.
+        @Test func whoIsNotPairedLeavesNothingBehind() async throws {
+            let stage = try ToolStage()
+            for words in [["receive"], ["receive", "Camera"], ["relay", "rtsp://127.0.0.1/x"], ["latency"]] {
+                expectFailure(
+                    try await stage.studio(words, json: false).end(), status: 6, saying: ["`gantry-studio pair`"])
+                #expect(!FileManager.default.fileExists(atPath: stage.file("studio")), "\(words)")
+            }
+        }
+
         @Test func outputsThatCannotBeAreToldBeforeAnythingIsConnected() async throws {
             let stage = try ToolStage()
             try await stage.pair()

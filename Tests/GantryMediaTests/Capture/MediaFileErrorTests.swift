@@ -6,13 +6,15 @@ import GantryTestSupport
 import Testing
 
 @Suite struct MediaFileErrorTests {
-    static func code(_ path: String) -> GantryError.Code? {
+    static func code(_ path: String) -> GantryError.Code? { error(path)?.code }
+
+    static func error(_ path: String) -> GantryError? {
         do throws(GantryError) {
             _ = try MediaFileSource(url: path, options: MediaFileOptions(isPaced: false))
             return nil
         } catch {
             #expect(!error.message.isEmpty)
-            return error.code
+            return error
         }
     }
 
@@ -24,6 +26,9 @@ import Testing
         }
         #expect(Self.code(folder.file("missing.mp4")) == .sourceNotFound)
         #expect(Self.code(folder.path) == .sourceUnreadable)
+        let missing = "file://" + folder.file("missing.mp4")
+        #expect(Self.code(missing) == .sourceUnreadable)
+        #expect(Self.error(missing)?.message.hasPrefix("There is no file \(missing).") == true)
         #expect(Self.code(try write("a.txt", Data("Just some words.\n".utf8))) == .sourceUnreadable)
         #expect(Self.code(try write("a.mp4", Data("Just some words.\n".utf8))) == .sourceUnreadable)
         #expect(Self.code(try write("empty.mp4", Data())) == .sourceUnreadable)
