@@ -234,6 +234,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         }
         stopArrivals()
         replay.finish()
+        lanes.beginEnd()
         outputs.ended()
         for output in lanes.packets { output.finish() }
         context.open?.remove(self)
