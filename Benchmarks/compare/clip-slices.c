@@ -3,16 +3,11 @@
 // What it gives to hand over slices while the picture is still being encoded: x264 and libavcodec on threads of their own, no
 // network, the product's settings. "whole": the decoder gets a picture when it is complete. "slices": each slice as it comes.
 // One line of JSON on standard output: from the tick to encoded, and to decoded, in ms.
-#include "time-strip.h"
-#include <fcntl.h>
+#include "clip.h"
 #include <libavcodec/avcodec.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <x264.h>
 
 enum { most_units = 64, unit_bytes = 1 << 20 };
@@ -134,34 +129,25 @@ static int open_decoder(int threads) {
     return avcodec_open2(decoder, 0, 0);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 int main(int count, char **words) {
     if (count != 12) return fprintf(stderr, "usage: see the source\n"), 2;
     int width = atoi(words[1]), height = atoi(words[2]), rate = atoi(words[3]);
     long frames = atol(words[4]), warm = atol(words[5]), measured = 0, missing = 0;
-    size_t size = (size_t)width * height * 3 / 2;
     macroblocks = ((width + 15) / 16) * ((height + 15) / 16);
     hands_slices = !strcmp(words[11], "slices");
-    int file = open(words[7], O_RDONLY);
-    struct stat facts;
-    if (file < 0 || fstat(file, &facts) || facts.st_size < (off_t)size || frames <= warm) return perror(words[7]), 1;
-    uint8_t *clip = mmap(0, (size_t)facts.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0), *picture = malloc(size);
+    clip source;
+    if (clip_open(&source, words[7], width, height) || frames <= warm) return perror(words[7]), 1;
+    uint8_t *picture = malloc(source.size);
     double *encode = malloc((size_t)frames * sizeof *encode), *all = malloc((size_t)frames * sizeof *all);
     for (int i = 0; i < most_units; i++) shared.units[i].bytes = malloc(unit_bytes);
     x264_t *encoder = open_encoder(width, height, rate, atoi(words[6]), atoi(words[8]), atoi(words[9]));
     pthread_t thread;
-    if (clip == MAP_FAILED || !encoder || open_decoder(atoi(words[10])) < 0 || pthread_create(&thread, 0, decode, 0))
+    if (!picture || !encoder || open_decoder(atoi(words[10])) < 0 || pthread_create(&thread, 0, decode, 0))
         return fprintf(stderr, "the codecs cannot be opened\n"), 1;
     uint64_t begin = now_us();
     for (long number = 0; number < frames; number++) {
-        uint64_t due = begin + (uint64_t)number * 1000000 / (uint64_t)rate;
-        memcpy(picture, clip + (size_t)clip_index((uint32_t)number, facts.st_size / (long)size) * size, size);
-        struct timespec tick = {(time_t)(due / 1000000), (long)(due % 1000000 * 1000)};
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, 0)) {}
+        memcpy(picture, clip_picture(&source, (uint32_t)number), source.size);
+        wait_for(tick_of(begin, number, rate));
         uint64_t start = now_us();
         x264_picture_t input, output;
         x264_picture_init(&input);

@@ -5,16 +5,10 @@
 //
 // PSNR and SSIM are of luma, below the strip, of every 5th picture, against the same picture of the clip.
 #define _GNU_SOURCE
+#include "clip.h"
 #include "quality.h"
-#include "time-strip.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { quality_step = 5 };
 
@@ -38,11 +32,6 @@ static int skip_line(void) {
     return 0;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 // Nearest rank.
 static double percentile(const double *sorted, long count, double share) {
     if (!count) return -1;
@@ -57,15 +46,12 @@ int main(int count, char **words) {
     int with_header = !strcmp(words[6], "y4m");
     if (width < strip_width || height < strip_height || frames < 1) return fprintf(stderr, "too small\n"), 2;
     size_t luma = (size_t)width * height, size = luma * 3 / 2;
-    int file = open(words[5], O_RDONLY);
-    struct stat facts;
-    if (file < 0 || fstat(file, &facts) || facts.st_size < (off_t)size) return perror(words[5]), 1;
-    long clip_count = facts.st_size / (long)size;
-    const uint8_t *clip = mmap(0, (size_t)facts.st_size, PROT_READ, MAP_SHARED, file, 0);
+    clip source;
+    if (clip_open(&source, words[5], width, height)) return perror(words[5]), 1;
     uint8_t *picture = malloc(size), **kept = calloc((size_t)frames, sizeof *kept);
     char *seen = calloc((size_t)frames, 1);
     double *latency = malloc((size_t)frames * sizeof *latency);
-    if (clip == MAP_FAILED || !picture || !kept || !seen || !latency) return perror(words[5]), 1;
+    if (!picture || !kept || !seen || !latency) return perror(words[5]), 1;
     fcntl(0, F_SETPIPE_SZ, 1 << 20);
 
     long measured = 0, unreadable = 0, last = -1;
@@ -92,7 +78,7 @@ end:;
     double all_psnr = 0, all_ssim = 0;
     for (long i = 0; i < frames; i++) {
         if (!kept[i]) continue;
-        const uint8_t *original = clip + (size_t)clip_index((uint32_t)i, clip_count) * size;
+        const uint8_t *original = clip_picture(&source, (uint32_t)i);
         all_psnr += psnr(kept[i], original, width, height);
         all_ssim += ssim(kept[i], original, width, height);
         compared++;

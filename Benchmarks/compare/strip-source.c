@@ -4,16 +4,10 @@
 // "captured", which is its tick. Like a camera it drops what nobody took in time: a tick that passes while the pipe is still
 // full makes no picture. When done, one line of JSON on standard error: {"sent":N,"dropped":N}.
 #define _GNU_SOURCE
-#include "time-strip.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "clip.h"
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 // In pieces through a pipe that the cache holds: one large write holds the pipe's lock, and the reader cannot begin.
 enum { piece = 64 << 10, pipe_size = 256 << 10 };
@@ -29,24 +23,16 @@ static int put(const void *bytes, size_t count) {
     return 1;
 }
 
-static void wait_until(uint64_t due) {
-    struct timespec tick = {(time_t)(due / 1000000), (long)(due % 1000000 * 1000)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, 0)) {}
-}
-
 int main(int count, char **words) {
     if (count != 7) return fprintf(stderr, "usage: strip-source WIDTH HEIGHT RATE COUNT CLIP.yuv raw|y4m\n"), 2;
     int width = atoi(words[1]), height = atoi(words[2]), rate = atoi(words[3]);
     long frames = atol(words[4]);
     int with_header = !strcmp(words[6], "y4m");
     if (width < strip_width || height < strip_height || rate < 1) return fprintf(stderr, "too small\n"), 2;
-    size_t size = (size_t)width * height * 3 / 2;
-    int file = open(words[5], O_RDONLY);
-    struct stat facts;
-    if (file < 0 || fstat(file, &facts) || facts.st_size < (off_t)size) return perror(words[5]), 1;
-    long clip_count = facts.st_size / (long)size;
-    uint8_t *clip = mmap(0, (size_t)facts.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0), *picture = malloc(size);
-    if (clip == MAP_FAILED || !picture) return perror(words[5]), 1;
+    clip source;
+    if (clip_open(&source, words[5], width, height)) return perror(words[5]), 1;
+    uint8_t *picture = malloc(source.size);
+    if (!picture) return perror(words[5]), 1;
     fcntl(1, F_SETPIPE_SZ, pipe_size);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_TIMERSLACK, 1);
@@ -57,17 +43,17 @@ int main(int count, char **words) {
     uint64_t begin = now_us();
     long sent = 0, dropped = 0;
     for (long number = 0; number < frames; number++) {
-        uint64_t due = begin + (uint64_t)number * 1000000 / (uint64_t)rate;
+        uint64_t due = tick_of(begin, number, rate);
         // The picture before is through then: a camera takes no processor from those who encode.
-        wait_until(due - 8000);
-        memcpy(picture, clip + (size_t)clip_index((uint32_t)number, clip_count) * size, size);
+        wait_for(due - 8000);
+        memcpy(picture, clip_picture(&source, (uint32_t)number), source.size);
         if (now_us() > due + 1000000 / (uint64_t)rate) {
             dropped++;
             continue;
         }
-        wait_until(due);
+        wait_for(due);
         strip_draw(picture, width, (uint32_t)number, now_us());
-        if ((with_header && !put("FRAME\n", 6)) || !put(picture, size)) break;
+        if ((with_header && !put("FRAME\n", 6)) || !put(picture, source.size)) break;
         sent++;
     }
     fprintf(stderr, "{\"sent\":%ld,\"dropped\":%ld}\n", sent, dropped);

@@ -63,10 +63,3 @@ static inline int strip_read(const uint8_t *luma, int stride, uint32_t *number, 
     for (int i = 4; i < 10; i++) *time = *time << 8 | bytes[i];
     return 1;
 }
-
-// The clip is played forth and back, so that there is no cut in it.
-static inline long clip_index(uint32_t number, long count) {
-    if (count < 2) return 0;
-    long place = number % (2 * count - 2);
-    return place < count ? place : 2 * count - 2 - place;
-}

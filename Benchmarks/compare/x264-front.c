@@ -4,21 +4,16 @@
 // deblock=1"). All else is as in the product (H264EncoderSettings.swift): zerolatency, two sliced threads, a buffer of 1.5
 // pictures. Rounds of all settings alternate, so that what else the machine does hits all alike. For each setting a line of
 // JSON: ms to encode and to decode at the median, processor time of both for a picture, Mbit/s, PSNR and SSIM.
+#include "clip.h"
 #include "quality.h"
-#include <fcntl.h>
 #include <libavcodec/avcodec.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <x264.h>
 
 typedef struct {
     int width, height, rate, bitrate;
     long count;
-    const uint8_t *clip;
-    long clip_count;
+    clip source;
 } Task;
 
 typedef struct {
@@ -100,7 +95,7 @@ static int run(const Task *task, const char *setting, Result *result) {
     if (!encoder || !decoder || !packet || !frame) return fprintf(stderr, "%s cannot be opened\n", setting), 0;
     size_t luma = (size_t)task->width * task->height;
     for (long number = 0; number < task->count; number++) {
-        const uint8_t *original = task->clip + (size_t)clip_index((uint32_t)number, task->clip_count) * luma * 3 / 2;
+        const uint8_t *original = clip_picture(&task->source, (uint32_t)number);
         x264_picture_t input, output;
         x264_picture_init(&input);
         input.img.i_csp = X264_CSP_I420;
@@ -141,21 +136,11 @@ static int run(const Task *task, const char *setting, Result *result) {
     return 1;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 int main(int count, char **words) {
     if (count < 9) return fprintf(stderr, "usage: x264-front WIDTH HEIGHT RATE BITRATE COUNT ROUNDS CLIP.yuv SETTING...\n"), 2;
-    Task task = {atoi(words[1]), atoi(words[2]), atoi(words[3]), atoi(words[4]), atol(words[5]), NULL, 0};
+    Task task = {atoi(words[1]), atoi(words[2]), atoi(words[3]), atoi(words[4]), atol(words[5]), {0}};
     int rounds = atoi(words[6]), settings = count - 8;
-    size_t size = (size_t)task.width * task.height * 3 / 2;
-    int file = open(words[7], O_RDONLY);
-    struct stat facts;
-    if (file < 0 || fstat(file, &facts) || facts.st_size < (off_t)size || task.count <= task.rate) return perror(words[7]), 1;
-    task.clip = mmap(0, (size_t)facts.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, file, 0);
-    task.clip_count = facts.st_size / (long)size;
+    if (clip_open(&task.source, words[7], task.width, task.height) || task.count <= task.rate) return perror(words[7]), 1;
     Result *results = calloc((size_t)settings, sizeof *results);
     for (int k = 0; k < settings; k++) {
         results[k].encode = malloc((size_t)task.count * rounds * sizeof(double));

@@ -20,7 +20,7 @@ public enum StudioEvent: Sendable {
     case paired(name: String)
     /// A stream begins, or goes on with another format.
     case format(StreamFormat)
-    /// The first decoded picture: how long after `start`, in microseconds.
+    /// The first picture, decoded where an output takes pictures: how long after `start`, in microseconds.
     case firstFrame(afterMicroseconds: Int)
     /// The producer's encoder goes on at another rate.
     case rate(VideoRate)

@@ -234,6 +234,7 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
         }
         stopArrivals()
         replay.finish()
+        lanes.beginEnd()
         outputs.ended()
         for output in lanes.packets { output.finish() }
         context.open?.remove(self)
@@ -374,8 +375,8 @@ public final class StudioSession: @unchecked Sendable {  // What varies is guard
     /// Whether key frames are wanted has changed.
     func keyFramesChanged() { lock.withLock { connection }?.wakeUp() }
 
-    /// The first decoded picture is told once.
-    func pictureDecoded() {
+    /// The first picture is told once.
+    func pictureCame() {
         let elapsed = lock.withLock { () -> Int64? in
             if sawFrame { return nil }
             sawFrame = true

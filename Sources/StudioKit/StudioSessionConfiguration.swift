@@ -1,6 +1,9 @@
 public import GantryCore
 
 /// What a session takes, and where it goes.
+///
+/// What outputs take decoded is decoded, and nothing else: pictures for `videoOutputs`, sound for `audioOutputs`. A session without
+/// any outputs decodes both, to measure it.
 public struct StudioSessionConfiguration: Sendable {
     /// Whether pictures are asked for.
     public var wantsVideo = true
@@ -26,6 +29,14 @@ public struct StudioSessionConfiguration: Sendable {
 
     /// Picture, sound and data, no outputs, no second try.
     public init() {}
+
+    var decodedMedia: MediaSelection {
+        if videoOutputs.isEmpty, audioOutputs.isEmpty, packetOutputs.isEmpty { return .all }
+        var media: MediaSelection = []
+        if !videoOutputs.isEmpty { media.insert(.video) }
+        if !audioOutputs.isEmpty { media.insert(.audio) }
+        return media
+    }
 
     var wantedMedia: MediaSelection {
         var media: MediaSelection = []

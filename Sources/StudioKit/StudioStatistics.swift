@@ -23,15 +23,15 @@ public struct StudioStatistics: Sendable, Equatable {
     public var audioPacketsLost = 0
     /// Of coded sound.
     public var audioBytes = 0
-    /// Of the last decoded picture, in pixels; 0 before the first.
+    /// Of the last picture, in pixels; 0 before the first.
     public var width = 0
-    /// Of the last decoded picture, in pixels; 0 before the first.
+    /// Of the last picture, in pixels; 0 before the first.
     public var height = 0
     /// Pictures a second over the whole session, by the stamps of the producer.
     public var framesPerSecond = 0.0
     /// Bits a second of video over the whole session.
     public var videoBitrate = 0.0
-    /// From capture to decoded, with the producer's clock estimated by PING and PONG.
+    /// From capture to decoded (to arrival, where no output takes pictures), with the producer's clock estimated by PING and PONG.
     public var latency = Percentiles()
     /// From the last byte's arrival to decoded.
     public var decodeTime = Percentiles()

@@ -101,10 +101,13 @@ struct ReceiveOutputs {
             configuration.audioOutputs.append(preview)
         }
         if let recordingSwitch { configuration.packetOutputs.append(recordingSwitch) }
+        // A relay copies packets: for figures alone nothing is decoded.
+        let decodes =
+            !RelayOptions.isWanted(arguments) || !configuration.videoOutputs.isEmpty || arguments.has("trace")
         sound = try SoundOptions.output(arguments)
         if let sound {
             configuration.audioOutputs.append(sound)
-            configuration.videoOutputs.append(sound)
+            if decodes { configuration.videoOutputs.append(sound) }
         }
         configuration.reconnection = Self.reconnection(arguments)
         let trace = try arguments.string("trace").map { path throws(GantryError) in
@@ -113,8 +116,10 @@ struct ReceiveOutputs {
         self.trace = trace
         skew = SkewMeter(paired: { trace?.note($0) })
         // Meters come last, so that they see what the other outputs cost.
-        configuration.videoOutputs += [latency, skew, stages]
-        configuration.audioOutputs.append(skew)
+        if decodes {
+            configuration.videoOutputs += [latency, skew, stages]
+            configuration.audioOutputs.append(skew)
+        }
         levels = metersSound ? LevelOutput() : nil
         if let levels { configuration.audioOutputs.append(levels) }
         relay = try RelayOptions.output(arguments, changed: relayChanged, failed: failed)

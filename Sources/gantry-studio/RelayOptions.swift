@@ -34,6 +34,8 @@ enum RelayOptions {
 
     static func isRelay(_ arguments: ParsedArguments) -> Bool { arguments.commandNames.first == command.name }
 
+    static func isWanted(_ arguments: ParsedArguments) -> Bool { isRelay(arguments) || arguments.has(option.name) }
+
     /// Which positional names the producer.
     static func producerIndex(_ arguments: ParsedArguments) -> Int { isRelay(arguments) ? 1 : 0 }
 

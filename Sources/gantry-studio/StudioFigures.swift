@@ -81,7 +81,12 @@ final class StudioFigures: @unchecked Sendable {  // `former` belongs to the thr
     }
 
     private func stages(_ statistics: StudioStatistics) -> [Metric] {
-        let times = outputs.stages.lastSecond
+        var times = outputs.stages.lastSecond
+        if statistics.framesDecoded == 0, statistics.latency.count > 0 {
+            // Nothing is decoded: the way ends with the arrival.
+            times.transit = statistics.latency
+            times.total = statistics.latency
+        }
         return Self.told("capture", statistics.producerCaptureTime) + Self.told("encode", statistics.producerEncodeTime)
             + Self.told("ready", statistics.producerReadyTime)
             + Self.told("queue", statistics.producerQueueTime) + Self.network(statistics, times.transit)

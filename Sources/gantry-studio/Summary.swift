@@ -19,7 +19,8 @@ enum Summary {
                     + "\(Figures.decimal(result.videoBitrate / 1e6, places: 2)) Mbit/s.")
             // Nobody says when what comes by URL was captured.
             if result.latency.count > 0 {
-                lines.append("Latency, capture to decoded: \(percentiles(result.latency)).")
+                let end = result.framesDecoded > 0 ? "decoded" : "arrival"
+                lines.append("Latency, capture to \(end): \(percentiles(result.latency)).")
             }
         }
         if result.audioPacketsReceived > 0 {
@@ -44,10 +45,12 @@ enum Summary {
         _ result: StudioStatistics, _ outputs: ReceiveOutputs, processor: Double
     ) -> [String] {
         var lines = [
-            "Decoding, arrival to decoded: \(percentiles(result.decodeTime)).",
             "Round trip \(Figures.milliseconds(result.roundTrip)) ms, jitter \(Figures.milliseconds(result.jitter)) ms. "
-                + "Processor \(Figures.decimal(processor, places: 1)) %.",
+                + "Processor \(Figures.decimal(processor, places: 1)) %."
         ]
+        if result.framesDecoded > 0 {
+            lines.insert("Decoding, arrival to decoded: \(percentiles(result.decodeTime)).", at: 0)
+        }
         if result.udp.units > 0 {
             lines.append(
                 "Over UDP: \(result.udp.repaired) lost datagrams repaired by parity, \(result.udp.requested) asked for again, "

@@ -14,8 +14,16 @@ package struct ProcessView: Sendable {
     }
 
     /// How many threads it has.
-    package var threadCount: Int {
-        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []).count
+    package var threadCount: Int { threadIDs.count }
+
+    /// Their names, as `NamedThread` has set them.
+    package var threadNames: [String] {
+        threadIDs.compactMap { try? String(contentsOfFile: "/proc/\(id)/task/\($0)/comm", encoding: .utf8) }
+            .map { $0.trimmingCharacters(in: .newlines) }
+    }
+
+    private var threadIDs: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
     }
 
     /// What its open descriptors are: paths, "socket:[…]".

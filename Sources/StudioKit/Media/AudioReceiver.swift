@@ -2,13 +2,14 @@ import GantryCore
 import GantryMedia
 import GantryPlatform
 
-/// Decodes sound as it comes and gives it to all outputs. One thread, "audio-decode".
+/// Decodes sound as it comes and gives it to all outputs. One thread, "audio-decode"; none, and no decoder, where nobody takes
+/// sound.
 final class AudioReceiver: @unchecked Sendable {  // As each property says; the decoder: decoding thread.
     struct Counters {
         var decodedPackets = 0
         var concealedPackets = 0
         var dropped = 0
-        /// Capture of the first sample to decoded, in microseconds.
+        /// Capture of the first sample to decoded, or to arrival where nothing is decoded, in microseconds.
         var latency = PercentileWindow.Percentiles()
     }
 
@@ -23,20 +24,24 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
     /// Guarded by `reading`.
     private var latencyRead = PercentileWindow(capacity: 1024)
     private let outputs: OutputSwitch
+    private let decodes: Bool
     private let clockOffset: @Sendable () -> Int64
     private let failed: @Sendable (GantryError) -> Void
     private var thread: NamedThread?
 
+    /// - Parameter decodes: false: nobody takes sound.
     init(
-        outputs: OutputSwitch, clockOffset: @escaping @Sendable () -> Int64,
+        outputs: OutputSwitch, decodes: Bool, clockOffset: @escaping @Sendable () -> Int64,
         failed: @escaping @Sendable (GantryError) -> Void
     ) {
         self.outputs = outputs
+        self.decodes = decodes
         self.clockOffset = clockOffset
         self.failed = failed
     }
 
     func start() throws(GantryError) {
+        guard decodes else { return }
         thread = try NamedThread("audio-decode") { [self] in run() }
     }
 
@@ -48,7 +53,23 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
     }
 
     /// From the I/O thread.
-    func enqueue(_ packet: MediaPacket) { queue.pushDroppingOldest(packet) }
+    func enqueue(_ packet: MediaPacket) {
+        guard decodes else {
+            note(packet, at: packet.arrivalTime)
+            return outputs.passed(isVideo: false)
+        }
+        queue.pushDroppingOldest(packet)
+    }
+
+    private func note(_ packet: MediaPacket, at time: MediaTimestamp, concealed: Int? = nil) {
+        let elapsed = (time - packet.header.captureTime).microseconds &+ clockOffset()
+        lock.withLock {
+            latency.add(Int32(clamping: elapsed))
+            guard let concealed else { return }
+            counters.decodedPackets += 1
+            counters.concealedPackets = concealed
+        }
+    }
 
     /// Packets that were let go so far. Any thread.
     var droppedCount: Int { queue.droppedCount }
@@ -72,12 +93,7 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
                 decoder.decode(packet) { block in
                     outputs.live(AudioFrame(block))
                 }
-                let elapsed = (MonotonicClock.now() - packet.header.captureTime).microseconds &+ clockOffset()
-                lock.withLock {
-                    counters.decodedPackets += 1
-                    counters.concealedPackets = decoder.concealedCount
-                    latency.add(Int32(clamping: elapsed))
-                }
+                note(packet, at: MonotonicClock.now(), concealed: decoder.concealedCount)
             }
         } catch {
             failed(error)

@@ -2,7 +2,7 @@ import GantryCore
 import GantryPlatform
 
 /// An output of the application on a thread of its own.
-final class LaneAudioOutput: AudioOutput {
+final class LaneAudioOutput: AudioOutput, EndingOutput {
     private enum Item: Sendable {
         case frame(AudioFrame)
         case interrupted
@@ -28,5 +28,6 @@ final class LaneAudioOutput: AudioOutput {
     func start() throws(GantryError) { try lane.start() }
     func receive(_ frame: AudioFrame) { lane.queue.pushDroppingOldest(.frame(frame)) }
     func audioInterrupted() { lane.queue.pushDroppingOldest(.interrupted) }
+    func beginEnd() { lane.beginEnd() }
     func audioEnded() { lane.close() }
 }

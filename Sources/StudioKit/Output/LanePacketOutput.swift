@@ -2,7 +2,7 @@ import GantryCore
 import GantryPlatform
 
 /// An output of the application on a thread of its own.
-final class LanePacketOutput: PacketOutput, @unchecked Sendable {  // What varies is guarded by `lock`.
+final class LanePacketOutput: PacketOutput, EndingOutput, @unchecked Sendable {  // What varies is guarded by `lock`.
     private enum Item: Sendable {
         case expect(video: Bool, audio: Bool)
         case format(StreamFormat, epoch: UInt16)
@@ -53,6 +53,7 @@ final class LanePacketOutput: PacketOutput, @unchecked Sendable {  // What varie
     var awaitsKeyFrame: Bool { output.awaitsKeyFrame }
     func expect(video: Bool, audio: Bool) { say(.expect(video: video, audio: audio)) }
     func formatChanged(_ format: StreamFormat, epoch: UInt16) { say(.format(format, epoch: epoch)) }
+    func beginEnd() { lane.beginEnd() }
     func finish() { lane.close() }
 
     /// Pictures that the output was too slow for. Any thread.

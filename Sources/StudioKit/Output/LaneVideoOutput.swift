@@ -2,7 +2,7 @@ import GantryCore
 import GantryPlatform
 
 /// An output of the application on a thread of its own.
-final class LaneVideoOutput: VideoOutput {
+final class LaneVideoOutput: VideoOutput, EndingOutput {
     private enum Item: Sendable {
         case frame(VideoFrame)
         case interrupted
@@ -28,6 +28,7 @@ final class LaneVideoOutput: VideoOutput {
     func start() throws(GantryError) { try lane.start() }
     func receive(_ frame: VideoFrame) { lane.queue.pushDroppingOldest(.frame(frame)) }
     func videoInterrupted() { lane.queue.pushDroppingOldest(.interrupted) }
+    func beginEnd() { lane.beginEnd() }
     func videoEnded() { lane.close() }
 
     /// Pictures that the output was too slow for. Any thread.

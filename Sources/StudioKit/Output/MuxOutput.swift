@@ -3,7 +3,7 @@ package import GantryMedia
 import GantryPlatform
 
 /// Writes packets as they are into a container, on a thread of its own: a recording, or a transport stream.
-package final class MuxOutput: PacketOutput, Sendable {
+package final class MuxOutput: PacketOutput, EndingOutput, Sendable {
     private enum Item: Sendable {
         case expect(video: Bool, audio: Bool)
         case format(StreamFormat)
@@ -59,6 +59,7 @@ package final class MuxOutput: PacketOutput, Sendable {
     package var returnsAtOnce: Bool { true }
     package func expect(video: Bool, audio: Bool) { thread.queue.push(.expect(video: video, audio: audio)) }
     package func formatChanged(_ format: StreamFormat, epoch: UInt16) { thread.queue.push(.format(format)) }
+    func beginEnd() { thread.beginEnd() }
     package func finish() { thread.finish() }
 
     package func receive(_ packet: CodedPacket) {

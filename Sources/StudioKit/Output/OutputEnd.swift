@@ -6,11 +6,25 @@ final class OutputEnd: @unchecked Sendable {  // Everything is guarded by `condi
     private let condition = Condition()
     private var isReached = false
     private var isGivenUp = false
+    private var beginning: (time: MediaTimestamp, waiting: Int)?
 
     func reach() {
         condition.withLock {
             isReached = true
             condition.broadcast()
+        }
+    }
+
+    /// Nothing more will come.
+    ///
+    /// - Parameter waiting: what the thread still has to take.
+    /// - Returns: when it began, and what waited then: the first time counts.
+    @discardableResult
+    func begin(waiting: Int = 0) -> (time: MediaTimestamp, waiting: Int) {
+        condition.withLock {
+            let first = beginning ?? (MonotonicClock.now(), waiting)
+            beginning = first
+            return first
         }
     }
 

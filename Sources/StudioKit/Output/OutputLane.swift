@@ -45,12 +45,18 @@ final class OutputLane<Item: Sendable>: @unchecked Sendable {  // `thread` is gu
         lock.withLock { self.thread = thread }
     }
 
-    /// Lets the output take what waits, and waits for its end. One that is not ready by then is left behind in its call, and
-    /// what still waits for it is let go.
-    func close() {
+    /// Nothing more will come; does not wait.
+    func beginEnd() {
         queue.close()
+        end.begin()
+    }
+
+    /// Lets the output take what waits, and waits for its end: five seconds from `beginEnd` on. One that is not ready by then is left
+    /// behind in its call, and what still waits for it is let go.
+    func close() {
+        beginEnd()
         guard let thread = lock.withLock({ thread }) else { return finish() }
-        guard end.wait(until: MonotonicClock.now() + Self.patience) else {
+        guard end.wait(until: end.begin().time + Self.patience) else {
             queue.removeAll()
             return Log.warning("An output (\(name)) is not ready after 5 s: it is left behind.")
         }

@@ -21,6 +21,12 @@ struct OutputLanes: Sendable {
         for case let output as LanePacketOutput in packets { try output.start() }
     }
 
+    /// Nothing more will come for any of them. Does not wait.
+    func beginEnd() {
+        let all: [any StudioOutput] = video + audio + packets
+        for output in all { (output as? any EndingOutput)?.beginEnd() }
+    }
+
     /// Pictures, decoded or coded, that an output was too slow for, once for each such output. Any thread.
     var framesDropped: Int {
         video.reduce(0) { $0 + (($1 as? LaneVideoOutput)?.droppedCount ?? 0) }

@@ -25,7 +25,7 @@ final class OutputSwitch: @unchecked Sendable {
     private var hasAudio = false
     private let began: @Sendable () -> Void
 
-    /// - Parameter began: the first picture, or sound, of a connection has been handed on; on its thread.
+    /// - Parameter began: the first picture, or sound, of a connection has been handed on, or has come; on its thread.
     init(video: [any VideoOutput], audio: [any AudioOutput], began: @escaping @Sendable () -> Void = {}) {
         self.began = began
         self.video = video
@@ -65,17 +65,31 @@ final class OutputSwitch: @unchecked Sendable {
         callVideo {
             isVideoInterrupted = false
             for output in video where !(isReplaying && output.followsReplay) { output.receive(frame) }
-            if !hasVideo { began() }
-            hasVideo = true
+            videoCame()
         }
+    }
+
+    /// Something has come that is not decoded, since no output takes it.
+    func passed(isVideo: Bool) {
+        if isVideo { callVideo { videoCame() } } else { callAudio { audioCame() } }
+    }
+
+    /// Under the lock of the order; so is the other.
+    private func videoCame() {
+        if !hasVideo { began() }
+        hasVideo = true
+    }
+
+    private func audioCame() {
+        if !hasAudio { began() }
+        hasAudio = true
     }
 
     func live(_ frame: AudioFrame) {
         callAudio {
             isAudioInterrupted = false
             for output in audio where !(isReplaying && output.followsReplay) { output.receive(frame) }
-            if !hasAudio { began() }
-            hasAudio = true
+            audioCame()
         }
     }
 

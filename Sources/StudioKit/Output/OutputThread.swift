@@ -41,17 +41,24 @@ final class OutputThread<Item: Sendable>: @unchecked Sendable {  // `thread` is 
     /// Nothing will come any more: an output that no session ever fed must not leave a thread behind.
     deinit { queue.close() }
 
+    /// Nothing more will come; does not wait.
+    func beginEnd() {
+        queue.close()
+        end.begin(waiting: queue.countInside)
+    }
+
     /// Lets the body work off what waits, and waits for its end.
     ///
     /// A file gets all the time that its disk needs. A pipe whose reader stands still (or never came) is given up: the
     /// thread is left behind in its write, and the failure is told.
     func finish() {
-        queue.close()
+        beginEnd()
         if !OutputPath.isRegularFile(path) {
-            var left = queue.countInside
-            while !end.wait(until: MonotonicClock.now() + Self.patience) {
+            var (time, left) = end.begin()
+            while !end.wait(until: time + Self.patience) {
                 let now = queue.countInside
                 guard now < left else { return giveUp() }
+                time = MonotonicClock.now()
                 left = now
             }
         }

@@ -40,7 +40,7 @@ public protocol VideoOutput: MediaOutput {
     /// The connection has ended; the session tries to make another one.
     func videoInterrupted()
     /// No more will come from this session, if anything has. May block: the session's end waits for it and for what the output
-    /// still has to take, five seconds at most together where the output has a thread from the session.
+    /// still has to take, five seconds at most for all outputs together that have a thread from the session.
     func videoEnded()
 }
 

@@ -2,7 +2,7 @@ public import GantryCore
 
 /// Records a session to a file as it came, without coding it again. The file plays even if the machine dies in the middle:
 /// it is made of fragments of at most 0.6 seconds. Give it to `StudioSessionConfiguration.packetOutputs` of one session.
-public final class RecordingOutput: PacketOutput, Sendable {
+public final class RecordingOutput: PacketOutput, EndingOutput, Sendable {
     private let output: MuxOutput
 
     /// - Parameters:
@@ -20,6 +20,7 @@ public final class RecordingOutput: PacketOutput, Sendable {
     public func expect(video: Bool, audio: Bool) { output.expect(video: video, audio: audio) }
     public func formatChanged(_ format: StreamFormat, epoch: UInt16) { output.formatChanged(format, epoch: epoch) }
     public func receive(_ packet: CodedPacket) { output.receive(packet) }
+    func beginEnd() { output.beginEnd() }
     public func finish() { output.finish() }
     public var wantsRegularKeyFrames: Bool { true }
 

@@ -3,7 +3,7 @@ import GantryMedia
 import GantryPlatform
 
 /// Writes one picture as PNG, a second after the first has come (the first picture of a stream is its worst).
-public final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `state` is guarded by `lock`.
+public final class SnapshotOutput: VideoOutput, EndingOutput, @unchecked Sendable {  // `state` is guarded by `lock`.
     private struct State {
         var first: MediaTimestamp?
         /// The picture to take when the stream ends within the first second.
@@ -52,12 +52,17 @@ public final class SnapshotOutput: VideoOutput, @unchecked Sendable {  // `state
         if let taken { thread.queue.push(taken) }
     }
 
-    public func videoEnded() {
+    func beginEnd() {
         let latest = lock.withLock { () -> Picture? in
             defer { state.latest = nil }
             return state.latest
         }
         if let latest { thread.queue.push(latest) }
+        thread.beginEnd()
+    }
+
+    public func videoEnded() {
+        beginEnd()
         thread.finish()
     }
 }

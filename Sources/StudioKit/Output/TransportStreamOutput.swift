@@ -3,7 +3,7 @@ public import GantryCore
 /// Writes a session as MPEG-TS, without coding it again, to a file or to a program that reads a pipe. Give it to
 /// `StudioSessionConfiguration.packetOutputs` of one session. It has what there is when it begins: sound or a picture that the producer
 /// offers later only is left out.
-public final class TransportStreamOutput: PacketOutput, Sendable {
+public final class TransportStreamOutput: PacketOutput, EndingOutput, Sendable {
     private let output: MuxOutput
 
     /// - Parameters:
@@ -21,6 +21,7 @@ public final class TransportStreamOutput: PacketOutput, Sendable {
     public func expect(video: Bool, audio: Bool) { output.expect(video: video, audio: audio) }
     public func formatChanged(_ format: StreamFormat, epoch: UInt16) { output.formatChanged(format, epoch: epoch) }
     public func receive(_ packet: CodedPacket) { output.receive(packet) }
+    func beginEnd() { output.beginEnd() }
     public func finish() { output.finish() }
     public var wantsRegularKeyFrames: Bool { true }
 

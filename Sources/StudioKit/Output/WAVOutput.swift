@@ -3,7 +3,7 @@ import GantryMedia
 import GantryPlatform
 
 /// Writes the sound as WAV to a file or pipe.
-public final class WAVOutput: AudioOutput, Sendable {
+public final class WAVOutput: AudioOutput, EndingOutput, Sendable {
     private let thread: OutputThread<AudioFrame>
     /// A file is a recording of what is live; a pipe goes to somebody who listens.
     public let followsReplay: Bool
@@ -36,5 +36,6 @@ public final class WAVOutput: AudioOutput, Sendable {
 
     public var returnsAtOnce: Bool { true }
     public func receive(_ frame: AudioFrame) { thread.queue.pushDroppingOldest(frame) }
+    func beginEnd() { thread.beginEnd() }
     public func audioEnded() { thread.finish() }
 }

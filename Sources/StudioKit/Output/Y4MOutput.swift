@@ -3,7 +3,7 @@ import GantryMedia
 import GantryPlatform
 
 /// Writes the pictures as YUV4MPEG2 to a file or pipe. A reader that is too slow misses pictures; nothing waits for it.
-public final class Y4MOutput: VideoOutput, Sendable {
+public final class Y4MOutput: VideoOutput, EndingOutput, Sendable {
     private let thread: OutputThread<VideoFrame>
     /// A file is a recording of what is live; a pipe goes to somebody who watches.
     public let followsReplay: Bool
@@ -33,6 +33,7 @@ public final class Y4MOutput: VideoOutput, Sendable {
 
     public var returnsAtOnce: Bool { true }
     public func receive(_ frame: VideoFrame) { thread.queue.pushDroppingOldest(frame) }
+    func beginEnd() { thread.beginEnd() }
     public func videoEnded() { thread.finish() }
     /// Pictures that a slow reader has missed.
     public var droppedCount: Int { thread.queue.droppedCount }

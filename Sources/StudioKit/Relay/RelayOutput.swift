@@ -10,7 +10,9 @@ import GantryPlatform
 /// gone, it is tried again after half a second to 15 seconds, and gets a key frame first, which the producer is asked for. Stamps
 /// go on meanwhile, and never turn back. A server that is too slow gets holes: two seconds wait for it at most. Nothing here
 /// holds up the session. Thread: "relay".
-public final class RelayOutput: PacketOutput, @unchecked Sendable {  // `thread` is set once, before anyone else has us.
+public final class RelayOutput: PacketOutput, EndingOutput, @unchecked Sendable {
+    // `thread` is set once, before anyone else has us.
+
     /// Scheme, host, port and path, without what is secret in the URL. Safe to print.
     public let address: String
     /// Name, password, passphrase or stream key stand in the URL: whoever reads it may send in our place.
@@ -64,10 +66,15 @@ public final class RelayOutput: PacketOutput, @unchecked Sendable {  // `thread`
     public var wantsRegularKeyFrames: Bool { true }
     public var awaitsKeyFrame: Bool { worker.awaitsKeyFrame || queue.awaitsKeyFrame }
 
+    func beginEnd() {
+        queue.close()
+        end.begin()
+    }
+
     /// Sends what waits, for three seconds at most, and says goodbye to the server.
     public func finish() {
-        queue.close()
-        if !end.wait(until: MonotonicClock.now() + Self.patience) { worker.stop() }
+        beginEnd()
+        if !end.wait(until: end.begin().time + Self.patience) { worker.stop() }
         thread?.join()
     }
 

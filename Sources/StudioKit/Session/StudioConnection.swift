@@ -492,10 +492,10 @@ extension StudioConnection {
     private func addVideo(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
         let session = session
         let receiver = VideoReceiver(
-            codec: codec, outputs: session.outputs,
+            codec: codec, outputs: session.outputs, decodes: session.configuration.decodedMedia.contains(.video),
             clockOffset: { [weak self] in self?.clockOffset ?? 0 },
             needsKeyFrame: { [weak self] in self?.requestKeyFrame(.loss) },
-            decoded: { [weak session] in session?.pictureDecoded() },
+            came: { [weak session] in session?.pictureCame() },
             failed: { [weak session] in session?.report(.decodingFailed($0)) })
         try receiver.start()
         lock.withLock {
@@ -508,7 +508,8 @@ extension StudioConnection {
     private func addAudio(_ channel: UInt16, _ codec: MediaCodec) throws(GantryError) {
         let session = session
         let receiver = AudioReceiver(
-            outputs: session.outputs, clockOffset: { [weak self] in self?.clockOffset ?? 0 },
+            outputs: session.outputs, decodes: session.configuration.decodedMedia.contains(.audio),
+            clockOffset: { [weak self] in self?.clockOffset ?? 0 },
             failed: { [weak session] in session?.report(.decodingFailed($0)) })
         try receiver.start()
         lock.withLock {

@@ -110,7 +110,7 @@ final class URLConnection: SessionConnection, MediaSink, @unchecked Sendable {
             videoCounter.add(Self.next(header, videoCounter), bytes: 0, arrived: now)
             size = (picture.width, picture.height)
         }
-        session.pictureDecoded()
+        session.pictureCame()
         session.outputs.live(VideoFrame(picture, frameRate: rate, decodedTime: now))
         packets.add(picture)
     }

@@ -175,10 +175,8 @@ struct Holdings {
     let residentBytes: Int
 
     static var current: Holdings {
-        let ids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        let names = ids.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }
-        return Holdings(
-            threads: Dictionary(names.map { ($0.trimmingCharacters(in: .newlines), 1) }, uniquingKeysWith: +),
+        Holdings(
+            threads: Dictionary(ProcessView(getpid()).threadNames.map { ($0, 1) }, uniquingKeysWith: +),
             residentBytes: ProcessUsage.current.residentBytes)
     }
 

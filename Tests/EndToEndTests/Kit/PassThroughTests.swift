@@ -83,6 +83,8 @@ extension EndToEnd {
             let log = PacketLog()
             var configuration = StudioSessionConfiguration()
             configuration.packetOutputs = outputs + [log]
+            // So that pictures are decoded, too.
+            configuration.videoOutputs = [StageMeter()]
             let run = try await stage.connect(configuration)
             #expect(try await stage.waitForReceivers(1))
             let asked = try await play(packets, arriving: Set(arriving.map { UInt32($0) }), to: stage.producer, log)
@@ -151,6 +153,8 @@ extension EndToEnd {
             let log = PacketLog()
             var configuration = StudioSessionConfiguration()
             configuration.packetOutputs = [log]
+            // So that pictures are decoded, too.
+            configuration.videoOutputs = [StageMeter()]
             let run = try await stage.connect(configuration)
             #expect(try await stage.waitForReceivers(1))
             _ = try await play([packets[0]], arriving: [0], to: stage.producer, log)

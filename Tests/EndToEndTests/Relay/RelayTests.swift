@@ -110,6 +110,11 @@ extension EndToEnd {
             let server = try RelayServer.srt(port: port, file: folder.file("a.ts"))
             let relayed = try await relay("srt://127.0.0.1:\(port)", waits: true)
             #expect(try await relayed.sends(90))
+            #expect(relayed.run.session.playerState.contains(.playing))
+            let statistics = relayed.run.session.statistics
+            #expect(statistics.framesDecoded == 0)
+            #expect(statistics.latency.count >= 90)
+            #expect(statistics.audioLatency.count > 0)
             try await relayed.end()
             #expect(try await server.tool.end().status == 0)
             try await judge(folder.file("a.ts"), sound: "opus", atLeast: 60)

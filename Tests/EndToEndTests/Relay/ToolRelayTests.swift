@@ -23,11 +23,20 @@ extension EndToEnd {
                 stage, ["-", "Camera", "--duration", "3s"],
                 url: "rtmp://me:word@127.0.0.1:\(port)/live/key4711?token=hidden")
             try await studio.line(containing: "\"state\":\"connected\"")
+            let threads = ProcessView(studio.processID).threadNames
+            #expect(threads.contains("relay"))
+            #expect(!threads.contains { $0.hasSuffix("-decode") }, "\(threads)")
             let end = try await studio.end()
             #expect(end.status == 0, "\(end.errorText)")
             let summary = try #require(end.event("summary")?["relay"] as? [String: Any])
             #expect((summary["frames"] as? Int ?? 0) > 30)
             #expect(summary["connections"] as? Int == 1)
+            // Nothing is decoded, and it is measured all the same.
+            let received = try #require(end.event("summary"))
+            #expect(received["framesDecoded"] as? Int == 0)
+            #expect(received["width"] as? Int == 320)
+            #expect((received["latencyMicroseconds"] as? [String: Int])?["p50"] ?? 0 > 0)
+            #expect(end.event("firstFrame") != nil)
             #expect(summary["address"] as? String == "rtmp://127.0.0.1:\(port)/live/…")
             for secret in ["key4711", "word", "hidden"] {
                 #expect(!end.outputText.contains(secret))
