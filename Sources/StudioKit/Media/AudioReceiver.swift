@@ -37,7 +37,7 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
     }
 
     func start() throws(GantryError) {
-        thread = try NamedThread("audio-decode") { [self] in run() }
+        thread = try NamedThread("audio-decode", urgency: .sound) { [self] in run() }
     }
 
     /// Decodes what waits, then ends the thread.

@@ -55,7 +55,7 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
     }
 
     func start() throws(GantryError) {
-        thread = try NamedThread("video-decode") { [self] in run() }
+        thread = try NamedThread("video-decode", urgency: .computing) { [self] in run() }
     }
 
     /// Decodes what waits, then ends the thread.
