@@ -1,4 +1,4 @@
-"""scripts/bench start, sizes, studios, footprint and costs: both release tools on loopback, without root."""
+"""scripts/bench start, sizes, studios, priority, footprint and costs: both release tools on loopback, without root."""
 import argparse
 import json
 import os
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -18,6 +19,8 @@ from session import Tool, may_have_priority  # noqa: E402
 
 SIZES = ["1280x720@30", "1280x720@60", "1920x1080@30", "1920x1080@60"]
 STUDIOS = [1, 4, 10]
+OTHERS = [0, 4]
+PRIORITY_ROUNDS = 3
 THRESHOLDS = Path(__file__).with_name("thresholds.json")
 
 parser = argparse.ArgumentParser(
@@ -26,10 +29,11 @@ parser = argparse.ArgumentParser(
     "  start      from the start of a process to what it is for: the producer listens, the studio has a picture\n"
     "  sizes      720p and 1080p at 30 and 60 pictures a second: capture to decoded, and processor time\n"
     "  studios    1, 4 and 10 studios of one producer: the same\n"
+    "  priority   720p30 with and without --priority auto, alone and beside four programs that compute: the same\n"
     "  footprint  memory: nobody receives, streaming, with the replay armed\n"
     "  costs      nanoseconds that TLS, framing and statistics take for a picture of 25 kB, without sockets",
     epilog="Exit status: 0; 1 a threshold of Benchmarks/tools/thresholds.json is missed; 2 wrong arguments; 3 it cannot run here.")
-parser.add_argument("name", choices=["start", "sizes", "studios", "footprint", "costs"])
+parser.add_argument("name", choices=["start", "sizes", "studios", "priority", "footprint", "costs"])
 parser.add_argument("--seconds", type=int, default=10, metavar="N", help="of each run (default: %(default)s)")
 parser.add_argument("--count", type=int, default=10, metavar="N", help="start: rounds (default: %(default)s)")
 parser.add_argument("--json", metavar="FILE", help="write the figures")
@@ -89,10 +93,10 @@ class Bench:
             if tool.process.returncode != 0:
                 raise Fault(f"pairing failed: {tool.words()}")
 
-    def produce(self, size="1280x720@30"):
+    def produce(self, size="1280x720@30", *options):
         pixels, rate = size.split("@")
         return Local(self, "gantry-producer", "producer",
-                     ["run", "test", "--grain", "--audio", "off", "--size", pixels, "--fps", rate, "--port", str(self.port)])
+                     ["run", "test", "--grain", "--audio", "off", "--size", pixels, "--fps", rate, "--port", str(self.port), *options])
 
     def receive(self, studio="studio0", *options):
         return Local(self, "gantry-studio", studio, ["receive", f"127.0.0.1:{self.port}", *options])
@@ -116,14 +120,14 @@ def start(bench, arguments):
     return {name: {"p50": round(median(values), 1), "most": round(max(values), 1)} for name, values in times.items()}
 
 
-def stream(bench, size, count, seconds):
+def stream(bench, size, count, seconds, *options):
     """`count` studios at once. Pictures are those that the producer sent while all were there, and so is the processor time."""
-    producer = bench.produce(size)
+    producer = bench.produce(size, *options)
     producer.wait_for("started")
     studios = []
     for number in range(count):
         # One after the other: a producer lets few strangers in at once.
-        studios.append(bench.receive(f"studio{number}"))
+        studios.append(bench.receive(f"studio{number}", *options))
         studios[-1].wait_for("firstFrame")
     time.sleep(seconds)
     ends = [studio.summary() for studio in studios]
@@ -153,6 +157,32 @@ def studios(bench, arguments):
     for number in range(max(STUDIOS)):
         bench.pair(f"studio{number}")
     return {str(count): stream(bench, SIZES[0], count, arguments.seconds) for count in STUDIOS}
+
+
+@contextmanager
+def others(count):
+    """Programs that compute without a pause."""
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+
+
+def priority(bench, arguments):
+    """The tools' own priority, instead of chrt. In turn, so that what else runs here meets both; the median of the rounds."""
+    bench.priority = []
+    bench.pair("studio0")
+    rounds = {}
+    for _ in range(PRIORITY_ROUNDS):
+        for count in OTHERS:
+            for wish in ("normal", "auto"):
+                with others(count):
+                    figures = stream(bench, SIZES[0], 1, arguments.seconds, "--priority", wish)
+                rounds.setdefault(f"{wish}, beside {count}", []).append(figures)
+    return {name: {figure: median(one[figure] for one in found) for figure in found[0]} for name, found in rounds.items()}
 
 
 def footprint(bench, arguments):

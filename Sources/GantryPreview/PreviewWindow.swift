@@ -24,7 +24,7 @@ package final class PreviewWindow: VideoOutput, AudioOutput, @unchecked Sendable
     package init(failed: @escaping @Sendable (GantryError) -> Void) throws(GantryError) {
         let opening = PreviewOpening()
         let (state, slot, meter) = (state, slot, meter)
-        thread = try NamedThread("preview") {
+        thread = try NamedThread("preview", urgency: .picture) {
             guard let window = opening.open() else { return }
             do throws(GantryError) {
                 try PreviewLoop(window, state: state, slot: slot, meter: meter).run()

@@ -125,6 +125,7 @@ enum ProducerCommands {
                 Option(
                     "plain",
                     help: "Show a line of figures every few seconds on a terminal too, instead of a live view."),
+                ToolPriority.option,
             ] + StatisticsOptions.table(usual: StatisticsOptions.producerMetrics) + [
                 Option("force", short: "f", help: "Overwrite that file when it exists.", group: "Statistics")
             ],

@@ -19,6 +19,7 @@ struct RunCommand {
     private let reporter: HTTPPost?
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
+        try ToolPriority.begin(arguments)
         duration = try arguments.duration("duration")
         keepsDevices = arguments.has("keep-devices")
         let bitrate = try arguments.bitrate("bitrate", in: ProducerConfiguration.bitrates)
@@ -154,7 +155,7 @@ struct RunCommand {
         let sink = ControllerSink(controller, streams, keepsDevices: keepsDevices, levels: report.view?.levels)
         let source = input.source
         let waits = input.waitsForStudio
-        return try NamedThread("source") {
+        return try NamedThread("source", urgency: .picture) {
             if waits && !state.waitForStudio() { return }
             state.ended(.source(source.run(start: MonotonicClock.now(), sink: sink)))
         }

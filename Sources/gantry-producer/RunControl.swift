@@ -107,7 +107,7 @@ final class RunControl: ControlHandler, @unchecked Sendable {
             "version": .string(GantryVersion.text), "port": .integer(Int64(controller.port ?? 0)),
             "source": .string(input.label), "startedAt": .integer(startedAt),
             "seconds": .number((MonotonicClock.now() - startTime).seconds), "paused": .bool(controller.isPaused),
-            "streams": offered,
+            "streams": offered, "priority": .string(MediaPriority.way.rawValue),
             "studios": .array(
                 peers.map { peer in
                     let name = devices.first { $0.keyID == peer.keyID }?.displayedName ?? peer.name

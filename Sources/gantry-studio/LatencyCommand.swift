@@ -34,6 +34,7 @@ struct LatencyCommand {
                 form: .size(16...8192)),
             Option("svg", value: "FILE", help: "Write a plot of it: over time, and how often which latency was."),
             Option("force", short: "f", help: "Overwrite that file when it exists."),
+            ToolPriority.option,
         ] + StudioCommands.field,
         positionals: [
             Positional(
@@ -60,6 +61,7 @@ struct LatencyCommand {
     private let status: StatusLine
 
     init(_ arguments: ParsedArguments) throws(GantryError) {
+        try ToolPriority.begin(arguments)
         json = arguments.has("json")
         length = .seconds(Int64(try arguments.int("seconds", in: Self.seconds) ?? 10))
         try StudioController.checkIsPaired(arguments, 0)

@@ -32,6 +32,7 @@ struct ReceiveCommand {
         if arguments.has("no-audio") && arguments.has("no-video") {
             throw GantryError(.invalidArgument, "--no-audio and --no-video together leave nothing to receive.")
         }
+        try ToolPriority.begin(arguments)
         var configuration = StudioConfiguration(
             name: try arguments.displayName("name"), stateDirectory: arguments.string("state-dir"))
         configuration.fieldOfUse = try FieldOfUse(arguments)

@@ -101,6 +101,7 @@ enum StudioCommands {
                 allowed: ["auto", "tcp", "udp"]),
             Option(
                 "name", value: "NAME", help: "What the producer shows. Default: the host's name.", form: .displayName),
+            ToolPriority.option,
         ] + field + StatisticsOptions.table(usual: StatisticsOptions.studioMetrics),
         positionals: [
             Positional(

@@ -12,6 +12,9 @@
 // Declared only under _GNU_SOURCE.
 int pthread_setname_np(pthread_t thread, const char *name);
 
+// SCHED_RESET_ON_FORK of <sched.h>, which is defined only under _GNU_SOURCE: the same number as in <linux/sched.h>.
+enum { CLinux_reset_on_fork = 0x40000000 };
+
 // prctl is variadic, which Swift does not import.
 static inline int CLinux_get_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }
 static inline int CLinux_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, (long)value, 0L, 0L, 0L); }

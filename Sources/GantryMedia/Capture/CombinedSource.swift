@@ -32,7 +32,7 @@ package final class CombinedSource: MediaSource {
     private func startSound(_ start: MediaTimestamp, _ sink: some MediaSink) -> NamedThread? {
         let audio = audio
         do throws(GantryError) {
-            return try NamedThread("sound-source") {
+            return try NamedThread("sound-source", urgency: .sound) {
                 if case .endedEarly(let error) = audio.run(start: start, sink: sink) {
                     Log.warning("The sound has ended; the picture goes on. \(error)")
                     sink.soundChanged(isThere: false)

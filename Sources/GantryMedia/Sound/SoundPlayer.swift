@@ -37,7 +37,7 @@ package final class SoundPlayer: @unchecked Sendable {
         playout = try SoundPlayout(target: delay)
         stopping = try EventDescriptor()
         let opened = OpenedDevice(try Self.open(device, delay))
-        thread = try NamedThread("sound-player") { [self] in run(opened) }
+        thread = try NamedThread("sound-player", urgency: .sound) { [self] in run(opened) }
     }
 
     /// Carries the device to the thread.

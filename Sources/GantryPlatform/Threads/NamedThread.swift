@@ -11,14 +11,19 @@ package final class NamedThread: @unchecked Sendable {  // What varies is guarde
     private var isJoining = false
     private var isJoined = false
     private let name: String
+    private let urgency: ThreadUrgency
     /// Let go when it has run: what it captures does not live as long as this object.
     private var body: (@Sendable () -> Void)?
 
     /// Starts the thread.
     ///
+    /// - Parameter urgency: what `MediaPriority` gives it, where that has begun.
     /// - Throws: `general` when the system gives no more threads.
-    package init(_ name: String, _ body: @escaping @Sendable () -> Void) throws(GantryError) {
+    package init(
+        _ name: String, urgency: ThreadUrgency = .normal, _ body: @escaping @Sendable () -> Void
+    ) throws(GantryError) {
         self.name = String(name.utf8.prefix(15)) ?? "gantry"
+        self.urgency = urgency
         self.body = body
         var handle = pthread_t()
         let box = Unmanaged.passRetained(self)
@@ -34,6 +39,7 @@ package final class NamedThread: @unchecked Sendable {  // What varies is guarde
 
     fileprivate func run() {
         pthread_setname_np(pthread_self(), name)
+        MediaPriority.apply(urgency)
         let body = state.withLock { () -> (@Sendable () -> Void)? in
             defer { self.body = nil }
             return self.body

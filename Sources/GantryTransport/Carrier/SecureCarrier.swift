@@ -97,7 +97,7 @@ package final class SecureCarrier: @unchecked Sendable {
 
     /// Starts the I/O thread, which holds `handler` until `carrierClosed`.
     package func start(handler: any CarrierHandler) throws(GantryError) {
-        thread = try NamedThread(configuration.threadName) { [self] in run(handler) }
+        thread = try NamedThread(configuration.threadName, urgency: .network) { [self] in run(handler) }
     }
 
     /// Waits for the end of the I/O thread. Not on that thread.

@@ -74,7 +74,7 @@ package final class DatagramReceiver: @unchecked Sendable {
     /// - Parameter port: the producer's.
     package func start(port: UInt16) throws(GantryError) {
         try socket.connect(port: port)
-        thread = try NamedThread("studio-udp") { [self] in run() }
+        thread = try NamedThread("studio-udp", urgency: .network) { [self] in run() }
     }
 
     /// Ends the thread. Any thread.

@@ -98,7 +98,7 @@ package final class DatagramSender: @unchecked Sendable {
             throw GantryError(.protocolError, "The studio takes only datagrams that are too small: \(payload) bytes.")
         }
         probe = PathProbe(sizes: fitting, now: MonotonicClock.now())
-        thread = try NamedThread("producer-udp") { [self] in run() }
+        thread = try NamedThread("producer-udp", urgency: .network) { [self] in run() }
     }
 
     /// Ends the thread, whatever waits. Any thread.

@@ -36,7 +36,7 @@ final class AudioPipeline: @unchecked Sendable {  // `sentCount` by `lock`; enco
     }
 
     func start() throws(GantryError) {
-        thread = try NamedThread("audio-encode") { [self] in run() }
+        thread = try NamedThread("audio-encode", urgency: .sound) { [self] in run() }
     }
 
     func stop() {

@@ -41,7 +41,7 @@ final class VideoPipeline: @unchecked Sendable {  // `nextDeviceKeyFrame` by `lo
     }
 
     func start() throws(GantryError) {
-        thread = try NamedThread("video-encode") { [self] in run() }
+        thread = try NamedThread("video-encode", urgency: .computing) { [self] in run() }
     }
 
     /// Ends the thread; a picture that waits is let go.

@@ -42,7 +42,7 @@ final class AudioReceiver: @unchecked Sendable {  // As each property says; the 
 
     func start() throws(GantryError) {
         guard decodes else { return }
-        thread = try NamedThread("audio-decode") { [self] in run() }
+        thread = try NamedThread("audio-decode", urgency: .sound) { [self] in run() }
     }
 
     /// Decodes what waits, then ends the thread.

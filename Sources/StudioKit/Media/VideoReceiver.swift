@@ -66,7 +66,7 @@ final class VideoReceiver: @unchecked Sendable {  // As each property says; the 
 
     func start() throws(GantryError) {
         guard decodes else { return }
-        thread = try NamedThread("video-decode") { [self] in run() }
+        thread = try NamedThread("video-decode", urgency: .computing) { [self] in run() }
     }
 
     /// Decodes what waits, then ends the thread.

@@ -29,6 +29,7 @@ enum DoctorChecks {
             },
             DoctorCheck("usb") { GadgetCheck.judge(GadgetCheck.read(files)) },
             DoctorCheck("clock") { ClockCheck.look(files) },
+            DoctorCheck("priority") { PriorityCheck.judge(MediaPriority.permitted) },
             DoctorCheck("paired") {
                 StateCheck.look(arguments.string("state-dir"), peer: "studio") {
                     Result { () throws(GantryError) in

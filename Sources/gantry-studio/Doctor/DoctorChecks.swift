@@ -20,6 +20,7 @@ enum DoctorChecks {
             DoctorCheck("usb") { USBAccessCheck.look(files, isRoot: geteuid() == 0) },
             DoctorCheck("terminal") { TerminalCheck.look() },
             DoctorCheck("clock") { ClockCheck.look(files) },
+            DoctorCheck("priority") { PriorityCheck.judge(MediaPriority.permitted) },
             DoctorCheck("paired") {
                 StateCheck.look(arguments.string("state-dir"), peer: "producer") {
                     Result { () throws(GantryError) in

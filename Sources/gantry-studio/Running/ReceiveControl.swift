@@ -78,7 +78,7 @@ final class ReceiveControl: ControlHandler, @unchecked Sendable {  // `lock` gua
             "process": .integer(Int64(getpid())), "version": .string(GantryVersion.text),
             "startedAt": .integer(startedAt),
             "seconds": .number((MonotonicClock.now() - startTime).seconds), "paused": .bool(isPaused),
-            "stopped": stopped,
+            "stopped": stopped, "priority": .string(MediaPriority.way.rawValue),
             "preferred": [
                 "width": number(wish.width), "height": number(wish.height),
                 "fps": wish.frameRate.map { .number($0.framesPerSecond) } ?? .null,

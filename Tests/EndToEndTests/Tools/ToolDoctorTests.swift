@@ -12,7 +12,10 @@ extension EndToEnd {
             let events = try end.lines.map { try #require(jsonLine($0)) }
             let findings = events.filter { $0["event"] as? String == "finding" }
             let names = Set(findings.compactMap { $0["check"] as? String })
-            #expect(names.isSuperset(of: ["network", "discovery", "firewall", "usb", "paired", "runtime", "versions"]))
+            #expect(
+                names.isSuperset(of: [
+                    "network", "discovery", "firewall", "usb", "paired", "priority", "runtime", "versions",
+                ]))
             if tool == "gantry-producer" {
                 let encoder = findings.first { $0["check"] as? String == "encoder" }
                 #expect((encoder?["text"] as? String)?.hasPrefix("x264 takes ") == true)

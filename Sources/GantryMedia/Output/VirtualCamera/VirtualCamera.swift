@@ -34,7 +34,7 @@ package final class VirtualCamera: @unchecked Sendable {  // `thread` is set onc
     ) throws(GantryError) {
         let worker = try VirtualCameraWorker(card: card, report: report, open: open)
         state = worker.state
-        thread = try NamedThread("virtual-camera") { worker.run() }
+        thread = try NamedThread("virtual-camera", urgency: .picture) { worker.run() }
     }
 
     deinit { state.slot.close() }
