@@ -18,6 +18,7 @@ enum { CLinux_reset_on_fork = 0x40000000 };
 // prctl is variadic, which Swift does not import.
 static inline int CLinux_get_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }
 static inline int CLinux_set_dumpable(int value) { return prctl(PR_SET_DUMPABLE, (long)value, 0L, 0L, 0L); }
+static inline int CLinux_disable_huge_pages(void) { return prctl(PR_SET_THP_DISABLE, 1L, 0L, 0L, 0L); }
 
 // A netlink socket that hears the multicast groups of this mask. The descriptor, or -1.
 #include <linux/netlink.h>
