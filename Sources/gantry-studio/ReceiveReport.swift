@@ -176,7 +176,8 @@ final class ReceiveReport: @unchecked Sendable {  // `rate`, `view` and `unavail
                 isWarning: now.audioPacketsLost > 0)
         }
         status.show(
-            replay + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
+            replay + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · "
+                + (now.width > 0 ? "\(now.width)x\(now.height) " : "")
                 + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "
                 + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s\(lowered) · latency "
                 + "\(Figures.milliseconds(now.latency.p50)) ms (p99 \(Figures.milliseconds(now.latency.p99))) · lost "
