@@ -175,7 +175,11 @@ struct ReceiveOutputs {
                 "--vcam-size cannot be \(size). It takes even numbers from 48x32 to 8192x8192, as in 1280x720.")
         }
         let wish = VirtualCameraWish(device: device.isEmpty || device == "auto" ? nil : device, layout: layout)
-        return VirtualCameraOutput(try VirtualCamera(wish))
+        let camera = try VirtualCamera(wish)
+        if let warning = VirtualCameraCheck.warning(about: camera.path, VirtualCameraCheck.read(SystemFiles())) {
+            Log.warning("\(warning.text) Where they are to: \(warning.remedy ?? "")")
+        }
+        return VirtualCameraOutput(camera)
     }
 
     /// Packet outputs are finished by the session; nothing is left to do for a session that never began.

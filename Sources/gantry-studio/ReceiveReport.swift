@@ -5,7 +5,7 @@ import GantryPlatform
 import StudioKit
 
 /// What `receive` tells: lines and a status line for people, JSON lines for programs. Any thread.
-final class ReceiveReport: @unchecked Sendable {  // `rate` and `view` are guarded by `lock`.
+final class ReceiveReport: @unchecked Sendable {  // `rate`, `view` and `unavailable` are guarded by `lock`.
     private let json: Bool
     private let isFull: Bool
     private let status: StatusLine
@@ -13,6 +13,8 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` and `view` are guard
     private let lock = Lock()
     private var rate: VideoRate?
     private var view: ReceiveView?
+    /// Why the network could not be searched, as it was said last.
+    private var unavailable = ""
     private let descriptor: @Sendable (String) -> Void
 
     /// - Parameter status: not for `json`.
@@ -41,7 +43,14 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` and `view` are guard
         switch event {
         case .connecting(let name): say("connecting", "Connecting to \(name)…", [.init("target", .string(name))])
         case .discoveryUnavailable(let error):
-            say("discoveryUnavailable", error.description, [.init("error", .string(error.description))])
+            // Each attempt to connect finds it out again.
+            let isNew = lock.withLock {
+                defer { unavailable = error.description }
+                return unavailable != error.description
+            }
+            if isNew {
+                say("discoveryUnavailable", error.description, [.init("error", .string(error.description))])
+            }
         case .connected(let name, let address, let streams):
             let media = streams.filter { $0.kind != .data }
             say(
@@ -167,7 +176,8 @@ final class ReceiveReport: @unchecked Sendable {  // `rate` and `view` are guard
                 isWarning: now.audioPacketsLost > 0)
         }
         status.show(
-            replay + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · \(now.width)x\(now.height) "
+            replay + "\(Figures.decimal(now.mediaSeconds, places: 1)) s · "
+                + (now.width > 0 ? "\(now.width)x\(now.height) " : "")
                 + "\(Figures.decimal(now.framesPerSecond, places: 1)) fps · "
                 + "\(Figures.decimal(now.videoBitrate / 1e6, places: 1)) Mbit/s\(lowered) · latency "
                 + "\(Figures.milliseconds(now.latency.p50)) ms (p99 \(Figures.milliseconds(now.latency.p99))) · lost "

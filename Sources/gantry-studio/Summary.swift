@@ -13,9 +13,11 @@ enum Summary {
         guard result.framesReceived + result.audioPacketsReceived > 0 else { return "Nothing was received.\n" }
         var lines: [String] = []
         if result.framesReceived > 0 {
+            // None was decoded: nobody knows.
+            let size = result.width > 0 ? "of \(result.width)x\(result.height) " : ""
             lines.append(
                 "Received \(Figures.count(result.framesReceived, "frame")) (\(result.framesLost) lost, \(result.framesDropped) left out) "
-                    + "of \(result.width)x\(result.height) at \(Figures.decimal(result.framesPerSecond, places: 2)) fps, "
+                    + "\(size)at \(Figures.decimal(result.framesPerSecond, places: 2)) fps, "
                     + "\(Figures.decimal(result.videoBitrate / 1e6, places: 2)) Mbit/s.")
             // Nobody says when what comes by URL was captured.
             if result.latency.count > 0 {

@@ -58,6 +58,15 @@ package enum VirtualCameraCheck {
     /// As `uname -r`.
     package static var kernelRelease: String { SystemFiles().line("/proc/sys/kernel/osrelease") ?? "" }
 
+    /// What is to be said of a device that has been opened; nil: nothing.
+    package static func warning(about path: String, _ facts: Facts) -> Finding? {
+        let findings = judge(facts)
+        guard let index = facts.devices.firstIndex(where: { $0.path == path }), findings.indices.contains(index),
+            findings[index].level == .warning
+        else { return nil }
+        return findings[index]
+    }
+
     package static func judge(_ facts: Facts) -> [Finding] {
         guard facts.isInstalled else {
             return [

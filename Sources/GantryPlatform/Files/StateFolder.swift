@@ -153,9 +153,13 @@ package struct StateFolder: Sendable {
                 "The state folder \(path) is open to other users. Close it: chmod 700 \(quoted)\(service)")
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else {
+            let error = SystemError(errno: errno, during: "access \(path)")
+            let remedy =
+                error.errno == EROFS
+                ? "Its disk is read-only: name a folder on another one, as in --state-dir ~/gantry"
+                : "Mend it: chmod 700 \(quoted)"
             throw GantryError(
-                .stateFolder, "The state folder \(path) may not be written. Mend it: chmod 700 \(quoted)",
-                cause: SystemError(errno: errno, during: "access \(path)").description)
+                .stateFolder, "The state folder \(path) may not be written. \(remedy)", cause: error.description)
         }
     }
 }

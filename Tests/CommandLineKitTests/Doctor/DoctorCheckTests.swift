@@ -215,6 +215,12 @@ import Testing
         #expect(levels(found) == [.ok, .warning])
         #expect(found[0].text.contains("/dev/video9"))
         #expect(levels(judge(false)) == [.problem, .problem])
+        // What `receive --vcam` says of the one that it takes.
+        let facts = VirtualCameraCheck.read(files, kernel: "6.1") { _ in true }
+        #expect(VirtualCameraCheck.warning(about: "/dev/video10", facts) == found[1])
+        #expect(found[1].remedy?.contains("modprobe v4l2loopback exclusive_caps=1") == true)
+        #expect(VirtualCameraCheck.warning(about: "/dev/video9", facts) == nil)
+        #expect(VirtualCameraCheck.warning(about: "/dev/video11", facts) == nil)
     }
 
     @Test func gadgetsAndRules() throws {

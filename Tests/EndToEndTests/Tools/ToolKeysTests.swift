@@ -44,7 +44,8 @@ extension EndToEnd {
             shell.type(
                 "cd \(stage.folder.path); gantry-studio --state-dir \(stage.file("studio")) receive --replay\n")
             try await shell.wait(text: "Space pauses", alternate: false)
-            try await shell.wait(text: "fps ·", alternate: false)
+            // There is nothing to go back to before.
+            try await shell.wait(for: "something to show again") { $0.text.contains(/replay holds [1-9]/) }
             shell.type("\u{1b}[D")
             try await shell.wait(text: "Showing what came", alternate: false)
             shell.type("\u{1b}OF")

@@ -72,6 +72,19 @@ extension EndToEnd {
             }
         }
 
+        /// Every attempt to connect finds it out again.
+        @Test func thatNothingCanBeSearchedIsSaidOnce() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            // Attempts come after 0.5, 1, 2 … s.
+            let end = try await ToolRun.run([
+                "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(stage.file("none"))", "timeout", "-s", "INT", "12",
+                ToolRun.folder + "/gantry-studio", "--state-dir", stage.file("studio"), "receive", "--wait",
+            ])
+            let said = end.outputText + end.errorText
+            #expect(said.ranges(of: "Devices cannot be found on the network").count == 1, "\(said)")
+        }
+
         @Test func outputsThatCannotBeAreToldBeforeAnythingIsConnected() async throws {
             let stage = try ToolStage()
             try await stage.pair()

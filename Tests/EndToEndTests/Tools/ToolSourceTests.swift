@@ -116,6 +116,18 @@ extension EndToEnd {
             expectFailure(state, status: 9, saying: ["not a folder", "Move it away: mv"])
         }
 
+        @Test(.enabled(if: geteuid() == 0, "mounts: needs root")) func aStateFolderOnAReadOnlyDiskIsNamed() async throws
+        {
+            let folder = try TestFolder()
+            let mounting = "mount -t tmpfs -o ro,mode=700 none \"$1\" && exec \"$0\" --state-dir \"$1\" devices list"
+            let state = try await ToolRun.run([
+                "unshare", "-m", "sh", "-c", mounting, ToolRun.folder + "/gantry-studio", folder.path,
+            ])
+            // chmod would not mend it.
+            expectFailure(state, status: 9, saying: ["read-only", "--state-dir"])
+            #expect(!state.errorText.contains("chmod"))
+        }
+
         @Test func errorsAreAnEventForPrograms() async throws {
             let folder = try TestFolder()
             let state = try await ToolRun.run([
