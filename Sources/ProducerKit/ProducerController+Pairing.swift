@@ -75,9 +75,7 @@ extension ProducerController {
     private func beginPairing(
         _ text: String, asksForConfirmation: Bool, report: @escaping @Sendable (ProducerPairingEvent) -> Void
     ) throws(GantryError) -> ProducerPairing {
-        // A scanner, or a paste, may leave blanks and a new line around it.
-        let words = text.split(whereSeparator: \.isWhitespace)
-        let code = try PairingCode.parse(words.count == 1 ? String(words[0]) : text)
+        let code = try PairingCode.parse(text)
         let attempt = try ProducerPairing(
             code: code, identity: identity, store: store, name: name, streamPort: port ?? configuration.port,
             asksForConfirmation: asksForConfirmation, report: report)

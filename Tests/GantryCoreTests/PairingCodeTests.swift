@@ -82,6 +82,14 @@ import Testing
         }
     }
 
+    @Test func whateverSpaceIsAroundIsNoPartOfIt() throws {
+        let vectors: Vectors = try CoreVectors.load("qr-codes.json")
+        let text = try #require(vectors.valid.first { $0.name == "everything" }).text
+        for space in ["\n", "\r\n", " \t", "\u{A0}", "\u{2003}", "\u{85}\u{0B}"] {
+            #expect(try PairingCode.parse(space + text + space).text() == text)
+        }
+    }
+
     @Test func messagesSayWhatToDo() throws {
         func message(_ text: String) -> String {
             do throws(GantryError) {

@@ -90,11 +90,11 @@ extension PairingCode {
         }
     }
 
+    /// A scanner, or a paste, may leave blanks and a new line around it. No copy: the text is secret.
     private static func trimmed(_ text: String) -> Substring {
-        func isSpace(_ character: Character) -> Bool { " \t\r\n\r\n".contains(character) }
         var text = text[...]
-        while let first = text.first, isSpace(first) { text.removeFirst() }
-        while let last = text.last, isSpace(last) { text.removeLast() }
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
         return text
     }
 
