@@ -16,8 +16,7 @@ final class PanelTexture {
 
     init(_ place: Place) { self.place = place }
 
-    deinit { if let texture { SDL_DestroyTexture(texture) } }
-
+    /// To be called before the window goes.
     func removeAll() {
         if let texture { SDL_DestroyTexture(texture) }
         texture = nil

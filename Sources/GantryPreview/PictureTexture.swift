@@ -14,11 +14,9 @@ final class PictureTexture {
     private var format = SDL_PIXELFORMAT_ARGB8888
     private var mode = SDL_YUV_CONVERSION_BT709
 
-    deinit { if let texture { SDL_DestroyTexture(texture) } }
-
     var isEmpty: Bool { texture == nil }
 
-    /// The renderer has lost it, or nothing is to be shown.
+    /// The renderer has lost it, or nothing is to be shown; to be called before the window goes.
     func removeAll() {
         if let texture { SDL_DestroyTexture(texture) }
         texture = nil

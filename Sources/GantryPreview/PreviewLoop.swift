@@ -72,6 +72,14 @@ final class PreviewLoop {
             refresh(MonotonicClock.now())
             if needsDrawing { draw() }
         }
+        // Before the renderer, which frees them with itself: what is let go of later would be freed again.
+        removeTextures()
+    }
+
+    private func removeTextures() {
+        for panel in [statisticsPanel, notesPanel, messagePanel, helpPanel] { panel.removeAll() }
+        card.removeAll()
+        picture.removeAll()
     }
 
     // MARK: Pictures
@@ -166,10 +174,8 @@ final class PreviewLoop {
         case .close: state.send(.close, nil)
         case .redraw: break
         case .texturesLost:
-            for panel in [statisticsPanel, notesPanel, messagePanel, helpPanel] { panel.removeAll() }
+            removeTextures()
             panelScale = 0
-            card.removeAll()
-            picture.removeAll()
             if let current { fill(current) }
         }
         // Its size may be another one.

@@ -25,7 +25,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
     let store: DeviceStore
     let configured: SettingStore<ProducerConfiguration>
     let lock = Lock()
-    private let streams = EventStreams<ProducerEvent>(capacity: 64)
+    private let eventStreams = EventStreams<ProducerEvent>(capacity: 64)
     private let delegateBox = DelegateBox()
     private let delegateQueue: DelegateQueue
     private var phase = Phase.stopped
@@ -65,9 +65,9 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     deinit {
         server?.stop()
-        if server != nil { streams.yield(.stopped) }
+        if server != nil { eventStreams.yield(.stopped) }
         delegateQueue.close()
-        streams.finish()
+        eventStreams.finish()
     }
 
     /// Who this installation is.
@@ -75,7 +75,7 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
 
     /// What happens, from now on. Each call gives a stream of its own, which keeps the newest 64 events for a reader that is
     /// slow, and ends when the controller is let go of. Take it before `start()` to miss nothing.
-    public var events: AsyncStream<ProducerEvent> { streams.makeStream() }
+    public var events: AsyncStream<ProducerEvent> { eventStreams.makeStream() }
 
     /// Is told what happens and decides who may receive; not kept alive.
     public var delegate: (any ProducerControllerDelegate)? {
@@ -103,8 +103,8 @@ public final class ProducerController: @unchecked Sendable {  // What varies is 
             let new = try ProducerServer(
                 configuration: configuration, endedStreams: ended, identity: identity, store: store, name: name,
                 dataObservers: dataObservers, decide: { [delegateBox] in delegateBox.decide($0, answer: $1) },
-                events: { [streams, delegateBox, delegateQueue] event in
-                    streams.yield(event)
+                events: { [eventStreams, delegateBox, delegateQueue] event in
+                    eventStreams.yield(event)
                     if delegateBox.delegate != nil { delegateQueue.post(event) }
                 })
             delegateQueue.open()

@@ -4,11 +4,10 @@ import GantryPlatform
 import StudioKit
 
 /// Reads a virtual camera as any program does, and writes down the time codes in its pictures. One thread, "vcam-reader".
-final class LoopbackReader: @unchecked Sendable {  // `opened` is guarded by `lock`, `thread` is set once in `init`.
+final class LoopbackReader: @unchecked Sendable {  // `lastError` is guarded by `lock`, `thread` is set once in `init`.
     let path: String
     let log: LatencyLog
     private let stopping: EventDescriptor
-    private let isOver = LatestSlot<Bool>()
     private let lock = Lock()
     private var lastError: GantryError?
     private var thread: NamedThread?
@@ -28,14 +27,13 @@ final class LoopbackReader: @unchecked Sendable {  // `opened` is guarded by `lo
 
     /// Ends the thread.
     func stop() {
-        isOver.close()
         stopping.signal()
         thread?.join()
     }
 
     /// The device is a camera only once something has been written to it; until then opening it fails.
     private func run() {
-        while !isOver.closed {
+        repeat {
             do throws(GantryError) {
                 let camera = try CameraCapture(device: path, stopper: stopping)
                 lock.withLock { lastError = nil }
@@ -46,7 +44,6 @@ final class LoopbackReader: @unchecked Sendable {  // `opened` is guarded by `lo
             } catch {
                 lock.withLock { lastError = error }
             }
-            _ = isOver.take(until: MonotonicClock.now() + Self.pause)
-        }
+        } while !stopping.wait(for: Self.pause)
     }
 }

@@ -56,7 +56,7 @@ final class ReceiveReport: @unchecked Sendable {  // `rate`, `view` and `unavail
             say(
                 "connected",
                 "Connected to \(name) at \(address): "
-                    + (media.isEmpty ? "it offers nothing." : media.map(Self.describe).joined(separator: ", ") + "."),
+                    + (media.isEmpty ? "it offers nothing." : media.map(\.description).joined(separator: ", ") + "."),
                 [
                     .init("name", .string(name)), .init("address", .string(address)),
                     .init("streams", .array(streams.map(Self.json))),
@@ -74,7 +74,7 @@ final class ReceiveReport: @unchecked Sendable {  // `rate`, `view` and `unavail
         case .streams(let change): streamsChanged(change)
         case .playbackStopped(let stream):
             say(
-                "playbackStopped", "The producer has ended \(Self.describe(stream)); it goes on when that comes again.",
+                "playbackStopped", "The producer has ended \(stream); it goes on when that comes again.",
                 [.init("stream", Self.json(stream))])
         case .firstFrame(let microseconds):
             say(
@@ -235,17 +235,7 @@ final class ReceiveReport: @unchecked Sendable {  // `rate`, `view` and `unavail
             return
         }
         if json { return emit("streams", [.init("streams", .array(change.streams.map(Self.json)))]) }
-        for stream in change.created { status.write("The producer now offers \(Self.describe(stream)).\n") }
-    }
-
-    private static func describe(_ stream: StreamInfo) -> String {
-        let kind =
-            switch stream.kind {
-            case .video: "picture"
-            case .audio: "sound"
-            case .data: "data"
-            }
-        return "\(kind) (\(stream.name))"
+        for stream in change.created { status.write("The producer now offers \(stream).\n") }
     }
 
     private static func json(_ stream: StreamInfo) -> JSONValue {

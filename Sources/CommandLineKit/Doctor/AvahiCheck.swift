@@ -56,7 +56,7 @@ package enum AvahiCheck {
             findings.append(
                 .problem(
                     "Avahi is set not to publish: this machine is not announced.",
-                    "sudo sed -i 's/^disable-.*publishing=yes//' /etc/avahi/avahi-daemon.conf && sudo systemctl restart avahi-daemon"
+                    "sudo sed -i 's/^ *disable-.*publishing *= *yes//' /etc/avahi/avahi-daemon.conf && sudo systemctl restart avahi-daemon"
                 ))
         }
         findings += strangers(facts.owners ?? [])

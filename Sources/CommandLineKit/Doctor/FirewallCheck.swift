@@ -111,8 +111,10 @@ package enum FirewallCheck {
                 isInput = true
                 if words.contains("drop") { return true }
             }
-            // A last rule without a condition.
-            if isInput, words == ["drop"] || words.first == "reject" || words == ["counter", "drop"] { return true }
+            // A last rule without a condition; it may count: "counter packets 12 bytes 720 drop".
+            var rule = words[...]
+            if rule.first == "counter" { rule = rule.dropFirst(rule.dropFirst().first == "packets" ? 5 : 1) }
+            if isInput, rule.first == "drop" || rule.first == "reject" { return true }
         }
         return false
     }

@@ -20,7 +20,7 @@ enum CompletionScript {
                     words+=("$word")
                 fi
             done
-            # Behind an opened quote nothing is to be escaped.
+            # Behind an opened quote only what ends it, or is more than itself, is to be escaped: names come from others.
             local raw=${words[-1]}
             words=("${words[@]//[\\\"\']/}")
             # Bash replaces $2, the end of the word; what is before stays.
@@ -33,7 +33,13 @@ enum CompletionScript {
                     continue
                 fi
                 word=${word#"$kept"}
-                if [[ $paths == none && $raw != [\"\']* ]]; then printf -v word %q "$word"; fi
+                if [[ $paths == none ]]; then
+                    case $raw in
+                        \"*) for gap in \\ \" '$' '`'; do word=${word//"$gap"/\\"$gap"}; done ;;
+                        \'*) gap=\'; word=${word//"$gap"/"$gap"\\"$gap$gap"} ;;
+                        *) printf -v word %q "$word" ;;
+                    esac
+                fi
                 COMPREPLY+=("$word")
             done < <(command TOOL complete -- "${words[@]:1}" 2>/dev/null)
             case $paths in

@@ -18,21 +18,13 @@ package final class JobControl: Sendable {
         let signals = try SignalPipe([SIGTSTP, SIGCONT])
         self.stopping = stopping
         thread = try NamedThread("job-control") {
-            defer { signals.restore() }
-            while true {
-                var waiting = [
-                    pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
-                    pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0),
-                ]
-                _ = poll(&waiting, nfds_t(waiting.count), -1)
-                while let signal = signals.next() {
-                    switch signal {
-                    case SIGTSTP: status.aside { signals.performDefault(signal) }
-                    // Stopped without a chance to clean up (SIGSTOP): the shell has written below.
-                    default: status.forget()
-                    }
+            signals.forEach(until: stopping) { signal in
+                switch signal {
+                case SIGTSTP: status.aside { signals.performDefault(signal) }
+                // Stopped without a chance to clean up (SIGSTOP): the shell has written below.
+                default: status.forget()
                 }
-                if waiting[1].revents != 0 { return }
+                return true
             }
         }
     }

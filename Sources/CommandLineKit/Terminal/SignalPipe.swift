@@ -97,6 +97,20 @@ final class SignalPipe: @unchecked Sendable {  // `isRestored` is guarded by `lo
     /// For `poll` with POLLIN.
     var descriptor: CInt { readEnd.rawValue }
 
+    /// Hands on what comes, until `stopping` is signalled or `take` says false; then `restore` follows.
+    func forEach(until stopping: EventDescriptor, _ take: (CInt) -> Bool) {
+        defer { restore() }
+        while true {
+            var waiting = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0),
+            ]
+            _ = poll(&waiting, nfds_t(waiting.count), -1)
+            while let signal = next() { if !take(signal) { return } }
+            if waiting[1].revents != 0 { return }
+        }
+    }
+
     /// The oldest signal that came and was not taken yet. Does not wait.
     func next() -> CInt? {
         var byte: UInt8 = 0

@@ -25,7 +25,18 @@ package final class SignalWatch: @unchecked Sendable {  // `thread` is set once 
         // Made here, so that no signal is lost from the return of `init` on.
         let pipe = try SignalPipe(signals)
         thread = try NamedThread("signals") {
-            watch(pipe, stopping: stopping, beforeDeath: beforeDeath, received: received)
+            var hasCalled = false
+            pipe.forEach(until: stopping) { number in
+                guard hasCalled else {
+                    hasCalled = true
+                    received(number)
+                    return true
+                }
+                beforeDeath()
+                signal(number, SIG_DFL)
+                kill(getpid(), number)
+                return false
+            }
         }
     }
 
@@ -40,30 +51,4 @@ package final class SignalWatch: @unchecked Sendable {  // `thread` is set once 
     package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
     deinit { stopping.signal() }
-}
-
-private func watch(
-    _ pipe: SignalPipe, stopping: EventDescriptor, beforeDeath: @Sendable () -> Void,
-    received: @Sendable (CInt) -> Void
-) {
-    defer { pipe.restore() }
-    var hasCalled = false
-    while true {
-        var waiting = [
-            pollfd(fd: pipe.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: stopping.rawValue, events: Int16(POLLIN), revents: 0),
-        ]
-        _ = poll(&waiting, nfds_t(waiting.count), -1)
-        while let number = pipe.next() {
-            if hasCalled {
-                beforeDeath()
-                signal(number, SIG_DFL)
-                kill(getpid(), number)
-                return
-            }
-            hasCalled = true
-            received(number)
-        }
-        if waiting[1].revents != 0 { return }
-    }
 }

@@ -65,15 +65,9 @@ final class PacketMuxer {
     func write(
         _ stream: Stream, _ bytes: UnsafeRawBufferPointer, position: Int64, duration: Int64, isKey: Bool
     ) throws(GantryError) {
-        guard let size = CInt(exactly: bytes.count), size > 0, let data = bytes.baseAddress else { return }
-        guard let (index, stamp, length) = stamps(stream, position: position, duration: duration) else { return }
-        packet.pointee.data = UnsafeMutablePointer(mutating: data.assumingMemoryBound(to: UInt8.self))
-        packet.pointee.size = size
-        packet.pointee.stream_index = index
-        packet.pointee.pts = stamp
-        packet.pointee.dts = stamp
-        packet.pointee.duration = length
-        packet.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
+        guard !bytes.isEmpty, let stamps = stamps(stream, position: position, duration: duration),
+            packet.fill(bytes, stamps, isKey: isKey)
+        else { return }
         // Not the interleaving call: it would hold video back while no sound comes.
         let status = av_write_frame(context, packet)
         packet.pointee.data = nil
@@ -95,7 +89,7 @@ final class PacketMuxer {
         try check(status)
     }
 
-    private func stamps(_ stream: Stream, position: Int64, duration: Int64) -> (CInt, Int64, Int64)? {
+    private func stamps(_ stream: Stream, position: Int64, duration: Int64) -> Track.Stamps? {
         switch stream {
         case .video: video?.stamps(position: position, duration: duration, in: context)
         case .audio: audio?.stamps(position: position, duration: duration, in: context)

@@ -56,10 +56,13 @@ struct Track {
         }
     }
 
+    /// Where a packet stands in its stream, in the stream's own ticks.
+    typealias Stamps = (index: CInt, stamp: Int64, duration: Int64)
+
     /// Stream index, stamp and duration in the stream's own ticks; each stamp is larger than the one before.
     mutating func stamps(
         position: Int64, duration: Int64, in context: UnsafeMutablePointer<AVFormatContext>
-    ) -> (CInt, Int64, Int64)? {
+    ) -> Stamps? {
         guard index < Int(context.pointee.nb_streams), let stream = context.pointee.streams[index] else { return nil }
         // The muxer may have replaced the time base with its own.
         let ticks = stream.pointee.time_base
@@ -91,4 +94,19 @@ struct Track {
     }
 
     private static var noMemory: GantryError { GantryError(.outputFailed, "There is not enough memory to record.") }
+}
+
+extension UnsafeMutablePointer<AVPacket> {
+    /// Makes it one that a muxer takes, of bytes that stay whose they are. False for none, and for more than 2 GB.
+    func fill(_ bytes: UnsafeRawBufferPointer, _ stamps: Track.Stamps, isKey: Bool) -> Bool {
+        guard let size = CInt(exactly: bytes.count), size > 0, let data = bytes.baseAddress else { return false }
+        pointee.data = UnsafeMutablePointer<UInt8>(mutating: data.assumingMemoryBound(to: UInt8.self))
+        pointee.size = size
+        pointee.stream_index = stamps.index
+        pointee.pts = stamps.stamp
+        pointee.dts = stamps.stamp
+        pointee.duration = stamps.duration
+        pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
+        return true
+    }
 }

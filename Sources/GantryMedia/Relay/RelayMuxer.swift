@@ -131,17 +131,10 @@ final class RelayMuxer {
     }
 
     private func write(
-        _ bytes: UnsafeRawBufferPointer, _ stamps: (index: CInt, stamp: Int64, length: Int64), isKey: Bool
+        _ bytes: UnsafeRawBufferPointer, _ stamps: Track.Stamps, isKey: Bool
     ) throws(GantryError) {
         defer { av_packet_unref(packet) }
-        guard let size = CInt(exactly: bytes.count), size > 0, let data = bytes.baseAddress else { return }
-        packet.pointee.data = UnsafeMutablePointer(mutating: data.assumingMemoryBound(to: UInt8.self))
-        packet.pointee.size = size
-        packet.pointee.stream_index = stamps.index
-        packet.pointee.pts = stamps.stamp
-        packet.pointee.dts = stamps.stamp
-        packet.pointee.duration = stamps.length
-        packet.pointee.flags = isKey ? AV_PKT_FLAG_KEY : 0
+        guard packet.fill(bytes, stamps, isKey: isKey) else { return }
         guardian.deadline = MonotonicClock.now() + Self.patience
         // Not the interleaving call: it would hold video back while no sound comes.
         let status = av_write_frame(context, packet)

@@ -6,43 +6,30 @@ import Glibc
 ///
 /// The kernel tells by netlink (rtnetlink(7)); where that is not allowed, it looks every two seconds. Thread:
 /// "network-watch"; `changed` comes on it.
-package final class NetworkWatch: @unchecked Sendable {  // `lock` guards `isStopped` and `thread`.
+package final class NetworkWatch: Sendable {
     /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV6_IFADDR.
     private static let groups: UInt32 = 0x1 | 0x10 | 0x100
 
     private let changed: @Sendable (NetworkInformation) -> Void
-    private let wake: EventDescriptor
-    private let lock = Lock()
-    private var isStopped = false
-    private var thread: NamedThread?
+    private let thread: PollThread
 
     /// - Parameter changed: the first look, and every one that differs from the last, but for a signal's strength.
     package init(changed: @escaping @Sendable (NetworkInformation) -> Void) throws(GantryError) {
         self.changed = changed
-        wake = try EventDescriptor()
+        thread = try PollThread()
     }
 
-    package func start() throws(GantryError) {
-        let started = try NamedThread("network-watch") { [self] in run() }
-        lock.withLock { thread = started }
-    }
+    package func start() throws(GantryError) { try thread.start("network-watch") { [self] in run() } }
 
     /// Ends the thread and waits for it; not from `changed`.
-    package func stop() {
-        let running = lock.withLock { () -> NamedThread? in
-            isStopped = true
-            return thread
-        }
-        wake.signal()
-        running?.join()
-    }
+    package func stop() { thread.stop() }
 
     private func run() {
         // Before the first look, so that no change is lost between the two.
         let descriptor = CLinux_netlink_socket(NETLINK_ROUTE, Self.groups)
         let kernel = descriptor < 0 ? nil : FileDescriptor(takingOwnership: descriptor)
         var last: [Key]?
-        while !lock.withLock({ isStopped }) {
+        repeat {
             if let kernel { Self.drain(kernel) }
             let now = NetworkInformation.now()
             let key = now.interfaces.map(Key.init)
@@ -50,16 +37,7 @@ package final class NetworkWatch: @unchecked Sendable {  // `lock` guards `isSto
                 last = key
                 changed(now)
             }
-            var set = (
-                pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: kernel?.rawValue ?? -1, events: Int16(POLLIN), revents: 0)
-            )
-            withUnsafeMutablePointer(to: &set) { pointer in
-                pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
-                    _ = Glibc.poll($0, 2, kernel == nil ? 2000 : -1)
-                }
-            }
-        }
+        } while thread.wait(for: kernel, timeout: kernel == nil ? 2000 : -1)
     }
 
     /// What makes a change.

@@ -13,7 +13,7 @@ import Glibc
 ///
 /// Thread: "usb-control" reads ep0. Callbacks come on it, return soon, and do not call `stop`.
 package final class FunctionFSFunction: @unchecked Sendable {
-    // `lock` guards `thread` and `isStopped`; `session` and `openEnd` belong to the control thread.
+    // `session` and `openEnd` belong to the control thread.
     package enum State: Hashable, Sendable {
         /// Not bound to a controller.
         case unbound
@@ -26,12 +26,9 @@ package final class FunctionFSFunction: @unchecked Sendable {
 
     private let endpoints: FunctionFSPipe.Endpoints
     private let control: FileDescriptor
-    private let wake: EventDescriptor
+    private let thread: PollThread
     private let onState: @Sendable (State) -> Void
     private let onLink: @Sendable (BulkLink) -> Void
-    private let lock = Lock()
-    private var thread: NamedThread?
-    private var isStopped = false
     private var session: BulkLink?
     /// Until then the host's preface has to come; nil when it has.
     private var openEnd: MediaTimestamp?
@@ -48,7 +45,7 @@ package final class FunctionFSFunction: @unchecked Sendable {
     ) throws(GantryError) {
         self.onState = onState
         self.onLink = onLink
-        wake = try EventDescriptor()
+        thread = try PollThread()
         control = try Self.open(mount + "/ep0")
         try Self.write(GadgetDescriptors.descriptors, to: control, "descriptors")
         try Self.write(GadgetDescriptors.strings, to: control, "strings")
@@ -58,20 +55,10 @@ package final class FunctionFSFunction: @unchecked Sendable {
     }
 
     /// Begins to answer the host.
-    package func start() throws(GantryError) {
-        let started = try NamedThread("usb-control") { [self] in run() }
-        lock.withLock { thread = started }
-    }
+    package func start() throws(GantryError) { try thread.start("usb-control") { [self] in run() } }
 
     /// Ends the session and the control thread. With the last reference to this object the gadget unbinds.
-    package func stop() {
-        let running = lock.withLock { () -> NamedThread? in
-            isStopped = true
-            return thread
-        }
-        wake.signal()
-        running?.join()
-    }
+    package func stop() { thread.stop() }
 
     private static func open(_ path: String) throws(GantryError) -> FileDescriptor {
         do throws(SystemError) {
@@ -121,18 +108,18 @@ extension FunctionFSFunction {
             bytes.deallocate()
             endSession()
         }
-        while !lock.withLock({ isStopped }) {
+        while true {
             let opening = openEnd == nil ? nil : session
             var set = (
                 pollfd(fd: control.rawValue, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: thread.stopDescriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: opening?.pollDescriptor ?? -1, events: Int16(POLLIN), revents: 0)
             )
             let timeout = openLeft
             withUnsafeMutablePointer(to: &set) { pointer in
                 pointer.withMemoryRebound(to: pollfd.self, capacity: 3) { _ = Glibc.poll($0, 3, timeout) }
             }
-            if set.1.revents != 0 { continue }
+            if set.1.revents != 0 { return }
             if let opening { look(at: opening) }
             if set.0.revents == 0 { continue }
             do throws(SystemError) {

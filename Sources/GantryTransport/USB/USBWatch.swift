@@ -7,14 +7,11 @@ import Glibc
 ///
 /// The kernel's own messages (netlink, NETLINK_KOBJECT_UEVENT) need no udevd, unlike libusb's hot-plug events; where
 /// they do not arrive, as in a container, the second is what remains. Thread: "usb-watch"; `changed` comes on it.
-package final class USBWatch: @unchecked Sendable {  // `lock` guards `isStopped` and `thread`.
+package final class USBWatch: Sendable {
     private let changed: @Sendable (USBScan) -> Void
     private let root: String
     private let interval: MediaDuration
-    private let wake: EventDescriptor
-    private let lock = Lock()
-    private var isStopped = false
-    private var thread: NamedThread?
+    private let thread: PollThread
 
     /// - Parameter changed: the first look, and every one that differs from the last.
     package init(
@@ -24,44 +21,25 @@ package final class USBWatch: @unchecked Sendable {  // `lock` guards `isStopped
         self.root = root
         self.interval = interval
         self.changed = changed
-        wake = try EventDescriptor()
+        thread = try PollThread()
     }
 
-    package func start() throws(GantryError) {
-        let started = try NamedThread("usb-watch") { [self] in run() }
-        lock.withLock { thread = started }
-    }
+    package func start() throws(GantryError) { try thread.start("usb-watch") { [self] in run() } }
 
     /// Ends the thread and waits for it; not from `changed`.
-    package func stop() {
-        let running = lock.withLock { () -> NamedThread? in
-            isStopped = true
-            return thread
-        }
-        wake.signal()
-        running?.join()
-    }
+    package func stop() { thread.stop() }
 
     private func run() {
         let kernel = Self.kernelEvents()
         var last: USBScan?
-        while !lock.withLock({ isStopped }) {
+        repeat {
             if let kernel { Self.drain(kernel) }
             let scan = USBScan.now(root: root)
             if scan != last {
                 last = scan
                 changed(scan)
             }
-            var set = (
-                pollfd(fd: wake.rawValue, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: kernel?.rawValue ?? -1, events: Int16(POLLIN), revents: 0)
-            )
-            withUnsafeMutablePointer(to: &set) { pointer in
-                pointer.withMemoryRebound(to: pollfd.self, capacity: 2) {
-                    _ = Glibc.poll($0, 2, CInt(clamping: interval.microseconds / 1000))
-                }
-            }
-        }
+        } while thread.wait(for: kernel, timeout: CInt(clamping: interval.microseconds / 1000))
     }
 
     /// The kernel's own group of uevents; nil where there is none.

@@ -8,7 +8,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
 
     private let lock = Lock()
     private var history: [StudioEvent] = []
-    private let streamsOfEvents = EventStreams<StudioEvent>(capacity: SessionNews.capacity)
+    private let eventStreams = EventStreams<StudioEvent>(capacity: SessionNews.capacity)
     private var isOver = false
     private var progress: SessionProgress
     private var toldPlayer: PlayerState = []
@@ -18,7 +18,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
     init(wanted: MediaSelection) { progress = SessionProgress(wanted: wanted) }
 
     deinit {
-        streamsOfEvents.finish()
+        eventStreams.finish()
         delivery?.finish()
     }
 
@@ -28,7 +28,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
 
     /// A stream of its own, from the first event on (of many, from the newest 64 on) to `ended`.
     func events() -> AsyncStream<StudioEvent> {
-        lock.withLock { streamsOfEvents.makeStream(after: history) }
+        lock.withLock { eventStreams.makeStream(after: history) }
     }
 
     /// Everything from now on goes to `new`, too.
@@ -77,7 +77,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
             isOver = true
             return self.delivery
         }
-        streamsOfEvents.finish()
+        eventStreams.finish()
         delivery?.finish(keeping: session)
     }
 
@@ -92,7 +92,7 @@ final class SessionNews: @unchecked Sendable {  // All state is guarded by `lock
     private func yield(_ event: StudioEvent) {
         if history.count == Self.capacity { history.removeFirst() }
         history.append(event)
-        streamsOfEvents.yield(event)
+        eventStreams.yield(event)
         delivery?.queue.pushDroppingOldest(event)
     }
 }

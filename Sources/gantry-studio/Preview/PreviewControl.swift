@@ -82,12 +82,18 @@ final class PreviewControl: @unchecked Sendable {  // `thread` is set once in `i
         guard let recording else { return }
         guard !recording.isRecording else { return endRecording() }
         let path = ReceiveKeys.fileName("recording", "mp4")
-        try recording.begin(path) { [window, report] error in
-            window.setRecording(false)
-            window.say(error.message)
-            report.note(error.message)
-        }
+        // First: a disk that fails at once takes it back.
         window.setRecording(true)
+        do throws(GantryError) {
+            try recording.begin(path) { [window, report] error in
+                window.setRecording(false)
+                window.say(error.message)
+                report.note(error.message)
+            }
+        } catch {
+            window.setRecording(false)
+            throw error
+        }
         window.say("Recording to \(path)")
         report.file("recordingBegan", "Recording to \(path).", path: path)
     }

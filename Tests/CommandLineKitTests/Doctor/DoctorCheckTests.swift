@@ -132,10 +132,13 @@ import Testing
         #expect(levels(judge(half)) == [.problem, .ok])
         #expect(levels(judge(Self.closed.replacingOccurrences(of: "policy drop", with: "policy accept"))) == [.ok])
         // The policy lets through, and the last rule does not.
-        let last = Self.closed.replacingOccurrences(of: "policy drop", with: "policy accept")
-            .replacingOccurrences(
-                of: "accept\n\t}\n\tchain output", with: "accept\n\t\tcounter drop\n\t}\n\tchain output")
-        #expect(levels(judge(last)) == [.problem, .problem])
+        for rule in ["drop", "counter drop", "counter packets 12 bytes 720 drop", "reject with icmpx port-unreachable"]
+        {
+            let last = Self.closed.replacingOccurrences(of: "policy drop", with: "policy accept")
+                .replacingOccurrences(
+                    of: "accept\n\t}\n\tchain output", with: "accept\n\t\t\(rule)\n\t}\n\tchain output")
+            #expect(levels(judge(last)) == [.problem, .problem], "\(rule)")
+        }
         // What goes out is nobody's business here.
         #expect(
             levels(judge("table ip x {\n chain o {\n type filter hook output priority 0; policy drop;\n }\n}")) == [.ok]

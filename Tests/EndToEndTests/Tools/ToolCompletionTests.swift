@@ -93,6 +93,17 @@ extension EndToEnd {
                 terminal.type("\u{15}clear\n")
                 try await terminal.wait(for: "an empty screen") { !$0.text.contains("gantry-studio") }
             }
+            // A name that a shell would run is a word all the same.
+            let name = "Stage $(id)'s"
+            let renamed = try await place.stage.studio(["devices", "rename", "Stage left", name]).end()
+            #expect(renamed.status == 0, "\(renamed.errorText)")
+            for quote in ["", "\"", "'"] {
+                terminal.type("gantry-studio () { printf '<%s>' \"$@\"; }\n")
+                terminal.type("gantry-studio --state-dir \(state) devices remove \(quote)St\t\n")
+                try await terminal.wait(text: "<remove><\(name)>", alternate: false)
+                terminal.type("unset -f gantry-studio; clear\n")
+                try await terminal.wait(for: "an empty screen") { !$0.text.contains("gantry-studio") }
+            }
             // Several: the second tab lists them.
             terminal.type("gantry-studio replay \t\t")
             try await terminal.wait(for: "the list") { screen in

@@ -89,12 +89,13 @@ extension EndToEnd {
             let recording = try #require(
                 jsonLine(try await studio.line(containing: "\"recordingBegan\""))?["path"] as? String)
             // The file appears with the first key frame, which is asked for at once.
-            _ = try await onThread {
-                waitUntil {
-                    let size = try? FileManager.default.attributesOfItem(atPath: stage.file(recording))[.size]
-                    return (size as? Int ?? 0) > 10_000
-                }
-            }
+            #expect(
+                try await onThread {
+                    waitUntil {
+                        let size = try? FileManager.default.attributesOfItem(atPath: stage.file(recording))[.size]
+                        return (size as? Int ?? 0) > 10_000
+                    }
+                })
             try await screen.press("Left")
             try await studio.line(containing: "\"event\":\"replay\",\"behind\":")
             try await screen.press("l")
@@ -109,7 +110,7 @@ extension EndToEnd {
             try await studio.line(containing: "\"stoppedHere\",\"video\":false")
             // What runs at the end is ended in order; the window is closed by the button of its frame.
             try await screen.press("r")
-            _ = try await studio.state.wait { $0.lines.count { $0.contains("\"recordingBegan\"") } == 2 }
+            #expect(try await studio.state.wait { $0.lines.count { $0.contains("\"recordingBegan\"") } == 2 })
             try await screen.closeWindow()
             let end = try await studio.end()
             #expect(end.status == 0, "\(end.errorText)")
