@@ -34,8 +34,18 @@ package final class ShellOnTerminal: @unchecked Sendable {  // `process` is safe
         process.standardInput = handle
         process.standardOutput = handle
         process.standardError = handle
-        try process.run()
+        try Self.withoutBlockedSignals { try process.run() }
         read()
+    }
+
+    /// A process inherits what its starter's thread blocks, and the threads of a pool block nearly everything: the shell would
+    /// not notice that its terminal is gone.
+    private static func withoutBlockedSignals(_ body: () throws -> Void) throws {
+        var (none, former) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        try body()
     }
 
     deinit {

@@ -35,6 +35,22 @@ extension EndToEnd {
             #expect(end.text.contains(" icanon") && end.text.contains(" echo "), "\(end.text)")
         }
 
+        @Test func aTerminalThatGoesAwayEndsWhatRunsInIt() async throws {
+            let stage = try ToolStage()
+            var shell: ShellOnTerminal? = try ShellOnTerminal(columns: 120, rows: 40)
+            try await shell?.wait(text: ShellOnTerminal.prompt, alternate: false)
+            shell?.type(
+                "echo shell=$$; gantry-producer --state-dir \(stage.file("producer")) run test --size 320x180 --port 0\n"
+            )
+            let screen = try await shell?.wait(text: "Space pauses", alternate: false)
+            let number = try #require(screen?.text.firstMatch(of: /shell=([0-9]+)/)?.1)
+            let children = try String(contentsOfFile: "/proc/\(number)/task/\(number)/children", encoding: .utf8)
+            let ends = ["/proc/\(number)"] + children.split(separator: " ").map { "/proc/\($0)" }
+            #expect(ends.count == 2)
+            shell = nil
+            #expect(try await onThread { waitUntil { !ends.contains { FileManager.default.fileExists(atPath: $0) } } })
+        }
+
         @Test func keysPauseAndReplay() async throws {
             let stage = try ToolStage()
             try await stage.pair()
