@@ -119,8 +119,8 @@ final class PreviewLoop {
         let now = MonotonicClock.now()
         let isKnown = rates.figures.isCaptureKnown
         let start = isKnown ? frame.captureTime - frame.clockOffset : frame.arrivalTime
-        state.shown(after: isKnown && !content.isReplay ? now - start : nil)
-        guard !content.isReplay else { return }
+        state.shown(after: isKnown && !frame.isReplayed ? now - start : nil)
+        guard !frame.isReplayed else { return }
         history.add(decoded: frame.decodedTime - start, shown: now - start)
     }
 

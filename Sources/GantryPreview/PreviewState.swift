@@ -14,7 +14,6 @@ final class PreviewState: @unchecked Sendable {  // Everything is guarded by `lo
         var isProducerPaused = false
         /// The producer sends none, because of the link or by its own will.
         var isPictureOff = false
-        var isReplay = false
         var isMuted = false
         var recordingSince: MediaTimestamp?
         var message: (text: String, until: MediaTimestamp)?

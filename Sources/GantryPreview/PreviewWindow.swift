@@ -78,7 +78,6 @@ package final class PreviewWindow: VideoOutput, AudioOutput, @unchecked Sendable
             case .resumed: content.isProducerPaused = false
             case .videoState(let status) where status.state == .disabled: content.isPictureOff = true
             case .videoState(let status) where status.state == .enabled: content.isPictureOff = false
-            case .replay(let behind): content.isReplay = behind != nil
             case .disconnected(let error):
                 content.isLost = true
                 content.waiting =

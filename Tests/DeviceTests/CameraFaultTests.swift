@@ -96,7 +96,7 @@ struct CameraFaultTests {
         async let end = onThread { source.run(start: MonotonicClock.now(), sink: sink) }
         #expect(try await sink.state.wait(.seconds(60)) { $0.pictures >= 5 })
         var slowest = MediaDuration.zero
-        for _ in 0..<5 {
+        for round in 0..<5 {
             let before = CameraBench.vivid
             try await onThread { CameraBench.unplug() }
             if kind != .otherNode { #expect(try await CameraBench.comesTrue { !Self.holdsACamera }) }
@@ -107,7 +107,8 @@ struct CameraFaultTests {
             }
             #expect(try await sink.state.wait(.seconds(60)) { $0.firstAt != nil })
             if let first = sink.state.value.firstAt { slowest = max(slowest, first - present) }
-            if kind == .sameNode { #expect(CameraBench.vivid == before) }
+            // It gets the lowest number that is free, which it may not have had at first.
+            if kind == .sameNode, round > 0 { #expect(CameraBench.vivid == before) }
         }
         source.stop()
         _ = try await end

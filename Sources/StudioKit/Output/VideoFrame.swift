@@ -12,14 +12,19 @@ public struct VideoFrame: Sendable {
     public let decodedTime: MediaTimestamp
     /// The producer's clock minus ours, as it is estimated; 0 before the first estimate.
     public let clockOffset: MediaDuration
+    /// Comes from the replay: its age says nothing about the delay of the stream.
+    public let isReplayed: Bool
 
     package init(
-        _ picture: Picture, frameRate: FrameRate, decodedTime: MediaTimestamp? = nil, clockOffset: MediaDuration = .zero
+        _ picture: Picture, frameRate: FrameRate, decodedTime: MediaTimestamp? = nil,
+        clockOffset: MediaDuration = .zero,
+        isReplayed: Bool = false
     ) {
         self.picture = picture
         self.frameRate = frameRate
         self.decodedTime = decodedTime ?? picture.arrivalTime
         self.clockOffset = clockOffset
+        self.isReplayed = isReplayed
     }
 
     /// Pixels.

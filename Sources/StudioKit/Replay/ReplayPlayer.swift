@@ -192,7 +192,9 @@ final class ReplayPlayer: @unchecked Sendable {
 
     private func frame(_ packet: ReplayPacket, _ number: Int) -> VideoFrame? {
         do throws(GantryError) {
-            return try decoder.picture(packet).map { VideoFrame($0, frameRate: buffer.frameRate(at: number)) }
+            return try decoder.picture(packet).map {
+                VideoFrame($0, frameRate: buffer.frameRate(at: number), isReplayed: true)
+            }
         } catch {
             giveUp(error)
             return nil

@@ -2,6 +2,7 @@ import Foundation
 import GantryCore
 import GantryMedia
 import GantryTestSupport
+import Testing
 
 /// What ffprobe and ffmpeg say about a file of ours.
 enum Judge {
@@ -71,8 +72,17 @@ enum Judge {
 
     /// Decodes everything and returns what ffmpeg complained about; empty is good.
     static func complaints(_ path: String) async throws -> String {
-        let result = try await Oracle.run(["ffmpeg", "-v", "error", "-i", path, "-f", "null", "-"])
+        // With the file's own ticks: those of the rate that ffmpeg guesses from a few pictures with a gap between them are too coarse.
+        let result = try await Oracle.run([
+            "ffmpeg", "-v", "error", "-i", path, "-enc_time_base:v", "-1", "-f", "null", "-",
+        ])
         return result.status == 0 ? result.errors : "status \(result.status): \(result.errors)"
+    }
+
+    /// That ffmpeg decodes everything without a complaint.
+    static func expectSound(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let complaints = try await complaints(path)
+        #expect(complaints == "", sourceLocation: sourceLocation)
     }
 
     /// Of the luma, in dB.

@@ -11,6 +11,7 @@ final class NumberLog: VideoOutput, AudioOutput {
         let number: UInt32?
         let presentation: MediaTimestamp
         let shown: MediaTimestamp
+        let isReplayed: Bool
     }
 
     struct State: Sendable {
@@ -32,7 +33,7 @@ final class NumberLog: VideoOutput, AudioOutput {
     func receive(_ frame: VideoFrame) {
         let entry = Entry(
             number: TimeCode.read(from: frame.picture)?.frameNumber, presentation: frame.presentationTime,
-            shown: MonotonicClock.now())
+            shown: MonotonicClock.now(), isReplayed: frame.isReplayed)
         state.change { $0.entries.append(entry) }
     }
 

@@ -150,9 +150,7 @@ extension EndToEnd {
             let shell = try await Self.start(stage)
             let code = try await Self.code(shell)
             // Another secret, the right studio.
-            let parts = code.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-            let wrong = ([parts[0], parts[1], String(repeating: "A", count: 26)] + parts.dropFirst(3)).joined(
-                separator: "/")
+            let wrong = codeWithMadeUpSecret(code)
             let producer = try await stage.producer(["pair", "-"], input: .text(wrong)).end()
             #expect(producer.status != 0)
             try await shell.wait(text: "An attempt failed", alternate: true)
@@ -267,9 +265,7 @@ extension EndToEnd {
         @Test func eventsAreJSONLines() async throws {
             let stage = try ToolStage()
             let (code, studio) = try await stage.showCode()
-            let parts = code.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-            let wrong = ([parts[0], parts[1], String(repeating: "A", count: 26)] + parts.dropFirst(3)).joined(
-                separator: "/")
+            let wrong = codeWithMadeUpSecret(code)
             _ = try await stage.producer(["pair", "-"], input: .text(wrong)).end()
             try await studio.line(containing: "\"attemptFailed\"")
             let producer = try await stage.producer(

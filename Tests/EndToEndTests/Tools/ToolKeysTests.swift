@@ -72,7 +72,7 @@ extension EndToEnd {
                 try FileManager.default.contentsOfDirectory(atPath: stage.folder.path).first {
                     $0.hasPrefix("replay-") && $0.hasSuffix(".mp4")
                 })
-            #expect(try await Judge.complaints(stage.file(saved)) == "")
+            try await Judge.expectSound(stage.file(saved))
             shell.type(" ")
             try await shell.wait(text: "Paused here", alternate: false)
             shell.type(" ")

@@ -58,7 +58,7 @@ extension EndToEnd {
             let end = try await studio.end()
             #expect(end.status == 6, "\(end.errorText)")
             #expect(end.errorText.contains("Pair again"), "\(end.errorText)")
-            #expect(try await Judge.complaints(path) == "")
+            try await Judge.expectSound(path)
             try await producer.line(containing: "\"disconnected\"")
             producer.signal(SIGINT)
             #expect(try await producer.end().status == 0)

@@ -102,7 +102,7 @@ extension EndToEnd {
             try await studio.line(containing: "\"behind\":null")
             try await screen.press("r")
             try await studio.line(containing: "\"recordingEnded\"")
-            #expect(try await Judge.complaints(stage.file(recording)) == "")
+            try await Judge.expectSound(stage.file(recording))
             #expect(try await Judge.probe(stage.file(recording)).width == 320)
             try await screen.press("space")
             try await studio.line(containing: "\"stoppedHere\",\"video\":true")
@@ -160,7 +160,7 @@ extension EndToEnd {
             expectFailure(end, status: 4, saying: ["desktop", "--preview"], isJSON: true)
             #expect(!end.errorText.contains("X connection"))
             #expect(end.event("summary") != nil)
-            #expect(try await Judge.complaints(stage.file("talk.mp4")) == "")
+            try await Judge.expectSound(stage.file("talk.mp4"))
             producer.signal(SIGINT)
             #expect(try await producer.end().status == 0)
         }
