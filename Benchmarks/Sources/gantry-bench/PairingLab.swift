@@ -9,11 +9,11 @@ final class PairingLab {
         /// Without addresses: the studio finds the producer by `_camopairing._tcp` alone.
         case discovery
 
-        /// The code without its options A and B, or as it is.
+        /// The code without its options A and B, and C, which is a check of the whole; or as it is.
         func code(_ text: String) -> String {
             guard self == .discovery else { return text }
             return text.split(separator: "/", omittingEmptySubsequences: false).enumerated()
-                .filter { $0.offset < 3 || !($0.element.hasPrefix("A") || $0.element.hasPrefix("B")) }
+                .filter { $0.offset < 3 || !["A", "B", "C"].contains($0.element.prefix(1)) }
                 .map { String($0.element) }.joined(separator: "/")
         }
     }
