@@ -1,7 +1,6 @@
 // Counts bytes that are copied by `memcpy` and `memmove`, in calls of a KiB or more: defined here, in front of those of the
 // C library. Copies that the compiler writes out, and those that libyuv, x264 and libavcodec make in assembler, are not seen.
-// Of libyuv,
-// the function that copies and does nothing else is counted as well (its `I420Copy` calls it for each plane).
+// Of libyuv, the function that copies and does nothing else is counted as well (its `I420Copy` calls it for each plane).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

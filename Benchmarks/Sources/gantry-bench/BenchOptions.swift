@@ -27,7 +27,7 @@ struct BenchOptions {
     static let usage = """
         Usage: gantry-bench [latency | allocations | memory | sources | pairing | pairings] [options]
 
-          latency      a 720p30 BGRA picture from enqueueVideo to VideoOutput.receive over TLS on loopback, against
+          latency      a 720p30 picture from enqueueVideo to VideoOutput.receive over TLS on loopback, against
                        bare x264 and libavcodec with the same settings, in alternating rounds (default)
           allocations  what Swift code takes from the heap and what is copied per frame, both ends
           memory       resident memory of gantry-producer and gantry-studio while they stream

@@ -12,22 +12,25 @@ enum RealTimeGuard {
     /// - Throws: `general` when no thread, or no more files, are to be had.
     static func start() throws(GantryError) {
         let signals = try SignalPipe([SIGXCPU])
+        let never = try EventDescriptor()
         setLimit()
         _ = try NamedThread("priority", urgency: .watching) {
-            while true {
-                var waiting = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
-                _ = poll(&waiting, 1, -1)
-                guard signals.next() != nil else { continue }
-                let isNews = MediaPriority.way == .realtime
-                MediaPriority.endRealTime()
-                // The kernel has raised it. A thread that was about to begin may still have become one of them.
-                setLimit()
-                guard isNews else { continue }
-                Log.warning(
-                    "A thread has computed for \(Int(limit.milliseconds)) ms without a pause: real-time priority is given up, so that "
-                        + "other programs go on. A smaller picture, or fewer of them, takes less.")
+            signals.forEach(until: never) { _ in
+                giveUp()
+                return true
             }
         }
+    }
+
+    private static func giveUp() {
+        let isNews = MediaPriority.way == .realtime
+        MediaPriority.endRealTime()
+        // The kernel has raised it. A thread that was about to begin may still have become one of them.
+        setLimit()
+        guard isNews else { return }
+        Log.warning(
+            "A thread has computed for \(Int(limit.milliseconds)) ms without a pause: real-time priority is given up, so that "
+                + "other programs go on. A smaller picture, or fewer of them, takes less.")
     }
 
     private static func setLimit() {

@@ -8,10 +8,30 @@ import Testing
 extension EndToEnd {
     /// The keys of the terminal in which `receive` or `run` runs.
     @Suite struct ToolKeysTests {
-        @Test func keysPauseTheProducerAndItsStreams() async throws {
-            let stage = try ToolStage()
+        /// One that waits for a command.
+        private static func shell() async throws -> ShellOnTerminal {
             let shell = try ShellOnTerminal(columns: 120, rows: 40)
             try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            return shell
+        }
+
+        /// The tool has ended well, and the terminal is as it was.
+        private static func expectEnd(
+            _ shell: ShellOnTerminal, sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws {
+            shell.type("echo status=$?; stty -a\n")
+            let end = try await shell.wait(for: "the end") {
+                $0.text.contains("status=") && $0.text.contains("extproc")
+            }
+            #expect(end.text.contains("status=0"), "\(end.text)", sourceLocation: sourceLocation)
+            #expect(
+                end.text.contains(" icanon") && end.text.contains(" echo "), "\(end.text)",
+                sourceLocation: sourceLocation)
+        }
+
+        @Test func keysPauseTheProducerAndItsStreams() async throws {
+            let stage = try ToolStage()
+            let shell = try await Self.shell()
             shell.type(
                 "gantry-producer --state-dir \(stage.file("producer")) run test --size 320x180 --audio off --port 0\n")
             try await shell.wait(text: "Space pauses", alternate: false)
@@ -27,18 +47,12 @@ extension EndToEnd {
             try await shell.wait(text: "This producer has no sound", alternate: false)
             shell.type("q")
             try await shell.wait(text: "Sent 0 frames", alternate: false)
-            shell.type("echo status=$?; stty -a\n")
-            let end = try await shell.wait(for: "the end") {
-                $0.text.contains("status=") && $0.text.contains("extproc")
-            }
-            #expect(end.text.contains("status=0"), "\(end.text)")
-            #expect(end.text.contains(" icanon") && end.text.contains(" echo "), "\(end.text)")
+            try await Self.expectEnd(shell)
         }
 
         @Test func aTerminalThatGoesAwayEndsWhatRunsInIt() async throws {
             let stage = try ToolStage()
-            var shell: ShellOnTerminal? = try ShellOnTerminal(columns: 120, rows: 40)
-            try await shell?.wait(text: ShellOnTerminal.prompt, alternate: false)
+            var shell: ShellOnTerminal? = try await Self.shell()
             shell?.type(
                 "echo shell=$$; gantry-producer --state-dir \(stage.file("producer")) run test --size 320x180 --port 0\n"
             )
@@ -55,8 +69,7 @@ extension EndToEnd {
             let stage = try ToolStage()
             try await stage.pair()
             let producer = try await stage.startPattern()
-            let shell = try ShellOnTerminal(columns: 120, rows: 40)
-            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            let shell = try await Self.shell()
             shell.type(
                 "cd \(stage.folder.path); gantry-studio --state-dir \(stage.file("studio")) receive --replay\n")
             try await shell.wait(text: "Space pauses", alternate: false)
@@ -91,12 +104,7 @@ extension EndToEnd {
             shell.type("\u{03}")
             // A shell forgets the rest of a line whose command was stopped.
             try await shell.wait(text: "Received", alternate: false)
-            shell.type("echo status=$?; stty -a\n")
-            let end = try await shell.wait(for: "the end") {
-                $0.text.contains("status=") && $0.text.contains("extproc")
-            }
-            #expect(end.text.contains("status=0"), "\(end.text)")
-            #expect(end.text.contains(" icanon") && end.text.contains(" echo "), "\(end.text)")
+            try await Self.expectEnd(shell)
             producer.signal(SIGINT)
             #expect(try await producer.end().status == 0)
         }
