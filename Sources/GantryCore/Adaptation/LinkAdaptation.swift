@@ -48,8 +48,12 @@ package struct LinkAdaptation: ~Copyable, Sendable {
     package var isVideoOn: Bool { fallback.isOn }
 
     /// Bytes that are under way although no queue is: what is sent in a round trip.
+    ///
+    /// The smallest of two seconds, not of ten: where the way becomes longer, too little would be handed to it for so long, and
+    /// that little be taken for what the link bears. A queue that stands for two seconds is in it, and does not grow by that,
+    /// since the rate is below the link's by then.
     package var bytesUnderWay: Int {
-        guard let roundTrip = roundTrips.smallest else { return 0 }
+        guard let roundTrip = roundTrips.smallest(ofSeconds: 2) else { return 0 }
         let bits = Double(bitrate + controller.configuration.reserved) * Double(min(max(roundTrip, 0), 2_000_000)) / 1e6
         return Int(bits / 8)
     }
@@ -132,6 +136,7 @@ package struct LinkAdaptation: ~Copyable, Sendable {
         if controller.update(report, now: now) {
             picture.queue.rebase()
             sound.queue.rebase()
+            if let roundTrip = measure?.roundTrip { roundTrips.restart(at: roundTrip.microseconds) }
         }
         return hasSound ? fallback.update(bitrate: controller.bitrate, now: now) : nil
     }

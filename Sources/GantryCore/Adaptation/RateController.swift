@@ -4,9 +4,11 @@
 /// close to the link's makes each picture late even without a queue. Hence
 ///
 /// - more than 25 ms of queue in two reports one after the other, or pictures that were left out because too much waits:
-///   `rate = 0.82 × delivered` (0.6 when it is more than 90 ms, to drain it), at most every 150 ms;
+///   `rate = 0.82 × delivered` (0.6 when it is more than 90 ms, to drain it), at most every 150 ms, and not while it shrinks at a
+///   rate that is far below the link's;
 /// - less than 15 ms of queue for a second (beside the time of a picture's own bits): up, slowly near the rate at which the link was full the last time (4 % a second, and
-///   1.2 % more for each second since then), fast (40 %) far below and beyond it.
+///   1.2 % more for each second since then), fast (40 %) beyond it, and at once up to 0.65 of it: what was below that drained
+///   the queue.
 ///
 /// Reports that come late or not at all never raise the rate. Numbers of the peer are clamped. Owned by one thread;
 /// allocates nothing.
@@ -55,6 +57,7 @@ package struct RateController: Sendable {
         }
     }
 
+    private static let shareOfFull = 0.82
     private static let queueLimit = MediaDuration.milliseconds(25)
     private static let longQueue = MediaDuration.milliseconds(90)
     private static let calm = MediaDuration.milliseconds(15)
@@ -62,8 +65,11 @@ package struct RateController: Sendable {
     private static let calmTime = MediaDuration.seconds(1)
     /// Feedback older than this says nothing about now.
     package static let feedbackAge = MediaDuration.milliseconds(250)
-    /// What the link took when it was full is no news after that.
-    private static let memory = MediaDuration.seconds(30)
+    /// How long a link must have been full to be sure of what it takes, and how far back is looked then.
+    private static let shortestLook = MediaDuration.milliseconds(140)
+    private static let longestLook = MediaDuration.milliseconds(600)
+    /// A cut that leaves room is waited for so long: two spans of `StandingDelay`.
+    private static let settlingTime = MediaDuration.milliseconds(750)
     private static let slowGrowth = 0.04
     private static let acceleration = 0.012
     private static let fastGrowth = 0.4
@@ -83,9 +89,12 @@ package struct RateController: Sendable {
     private var lastUpdate: MediaTimestamp?
     private var nextCut = MediaTimestamp(microseconds: .min)
     private var calmSince: MediaTimestamp?
-    /// What the link took when it was full the last time, less what sound takes.
-    private var full: (rate: Double, time: MediaTimestamp)?
-    private var episode = CongestionEpisode()
+    private var full: FullRate?
+    private var lateSince: MediaTimestamp?
+    /// All was confirmed since the first of the late reports: pictures are too large for the link, and it is not full.
+    private var wasIdle = false
+    private var delayAtCut = MediaDuration.zero
+    private var standing = StandingDelay()
     private var isTrying = false
 
     package init(_ configuration: Configuration) {
@@ -104,8 +113,8 @@ package struct RateController: Sendable {
     /// `delivered` counts something else from now on.
     package mutating func countChanged() { rate = DeliveredRate() }
 
-    /// Packets take another way from now on, on which a loss costs nothing: what was learnt of the old one says little of it. Until
-    /// the first sign of a queue the rate is tried out as TCP does at its beginning.
+    /// Packets take another way from now on: what was learnt of the old one says little of it. Until the first sign of a queue the
+    /// rate is tried out as TCP does at its beginning.
     package mutating func wayChanged() {
         countChanged()
         full = nil
@@ -124,36 +133,56 @@ package struct RateController: Sendable {
         if let delay = report.queueDelay {
             let delay = min(max(delay, .zero), .seconds(10))
             isLate = delay > Self.queueLimit && lastDelay > Self.queueLimit
+            wasIdle = lastDelay > Self.queueLimit && (wasIdle || report.isIdle)
             delayBefore = lastDelay
             lastDelay = delay
             lastFeedback = now
-            isRebased = episode.add(delay, isLate: isLate, now: now)
+            let isSparse = full?.isSparse(target, wasSo: standing.isWatching, now) ?? false
+            if standing.add(delay, isSparse: isSparse || wasIdle, now: now) {
+                isRebased = true
+                isLate = false
+                lastDelay = .zero
+                delayBefore = .zero
+                wayChanged()
+            }
         }
-        if isRebased {
-            isLate = false
-            lastDelay = .zero
-            delayBefore = .zero
-        }
+        wasIdle = wasIdle || (report.isIdle && lastDelay > Self.queueLimit)
         if isLate || report.isHeldUp {
             calmSince = nil
-            if !report.isIdle { cut(reserved: report.isPictureAlone ? 0 : configuration.reserved, now: now) }
+            wasIdle = wasIdle && !report.isHeldUp
+            lateSince = lateSince ?? now
+            if !report.isIdle, !isSettling(now) {
+                cut(reserved: report.isPictureAlone ? 0 : configuration.reserved, now: now)
+            }
         } else if let lastFeedback, now - lastFeedback <= Self.feedbackAge,
             min(lastDelay, delayBefore) < calmLimit(now),
             !report.isStrained
         {
+            lateSince = nil
             let since = calmSince ?? now
             calmSince = since
-            if now - since >= (isTrying ? Self.trialCalmTime : Self.calmTime) { grow(elapsed, now: now) }
+            let isQuick = isTrying || isSparse(now)
+            if now - since >= (isQuick ? Self.trialCalmTime : Self.calmTime) { grow(elapsed, isQuick, now: now) }
         } else {
             calmSince = nil
         }
         return isRebased
     }
 
+    private func isSparse(_ now: MediaTimestamp) -> Bool { full?.isSparse(target, now) ?? false }
+
+    /// After a cut that leaves room the queue of before is on its way out, or it soon turns out that it was none (`StandingDelay`).
+    private func isSettling(_ now: MediaTimestamp) -> Bool {
+        guard isSparse(now), let full else { return false }
+        let elapsed = now - full.time
+        if elapsed < Self.settlingTime, lastDelay < delayAtCut + .milliseconds(10) { return true }
+        return lastDelay < delayAtCut - MediaDuration(microseconds: elapsed.microseconds / 5)
+    }
+
     /// A picture's own bits take longer on a link that has become slow, which is no queue: the smallest delay of the last ten
     /// seconds may be from before.
     private func calmLimit(_ now: MediaTimestamp) -> MediaDuration {
-        guard let full, now - full.time < Self.memory, full.rate > 0 else { return Self.calm }
+        guard let full, full.isNews(now), full.rate > 0 else { return Self.calm }
         let picture = Int64(min(target / full.rate, 1) * 1_000_000 / 30)
         return min(Self.calm + MediaDuration(microseconds: picture), Self.queueLimit - .milliseconds(2))
     }
@@ -165,23 +194,33 @@ package struct RateController: Sendable {
         guard now >= nextCut else { return }
         nextCut = now + Self.cutInterval
         isTrying = false
-        episode.cut()
+        delayAtCut = lastDelay
         // Over a short span: what came before the link became slow must not count. With few packets it takes longer to tell.
         let span = MediaDuration.milliseconds(target < 1_500_000 ? 290 : 90)
-        guard let delivered = rate.rate(over: span) ?? rate.rate(over: .milliseconds(40)) else { return }
-        let available = Double(delivered) - Double(reserved)
-        // A link that stands still is none that is slow: nothing is encoded for it anyway.
-        guard delivered > 0 else { return }
-        full = (max(available, 0), now)
-        let share = lastDelay > Self.longQueue ? 0.6 : 0.82
+        guard let delivered = rate.rate(over: span) ?? rate.rate(over: .milliseconds(40)), delivered > 0 else {
+            // A link that stands still is none that is slow: nothing is encoded for it anyway.
+            return
+        }
+        // TCP that waits for a segment hands on much at once then: over the whole time it is right.
+        let lateFor = min(now - (lateSince ?? now), Self.longestLook)
+        let whole = lateFor >= Self.shortestLook ? rate.rate(over: lateFor) : nil
+        let available = Double(max(0, min(delivered, whole ?? delivered) - reserved))
+        guard !wasIdle else {
+            full = FullRate(max(available, target), isCertain: false, after: nil, now: now)
+            target = max(Self.shareOfFull * target, Double(configuration.minimum))
+            return
+        }
+        full = FullRate(
+            whole.map { Double(max(0, $0 - reserved)) } ?? available, isCertain: whole != nil, after: full, now: now)
+        let share = lastDelay > Self.longQueue ? 0.6 : Self.shareOfFull
         // One look at a link that stood still says little: half of the rate is the most that a cut takes.
         let wanted = max(share * available, target / 2)
         target = min(target, max(wanted, Double(configuration.minimum)))
     }
 
-    private mutating func grow(_ elapsed: MediaDuration, now: MediaTimestamp) {
-        var growth = isTrying ? Self.trialGrowth : Self.fastGrowth
-        if let full, now - full.time < Self.memory, 0.6 * full.rate...1.15 * full.rate ~= target {
+    private mutating func grow(_ elapsed: MediaDuration, _ isQuick: Bool, now: MediaTimestamp) {
+        var growth = isQuick ? Self.trialGrowth : Self.fastGrowth
+        if let full, full.isNear(target, now) {
             growth = min(Self.slowGrowth + Self.acceleration * (now - full.time).seconds, Self.fastGrowth)
         }
         let seconds = min(max(elapsed.seconds, 0), 0.1)

@@ -16,9 +16,14 @@ package struct WindowedMinimum: Sendable {
     }
 
     /// Nil before the first value.
-    package var smallest: Int64? {
+    package var smallest: Int64? { smallest(ofSeconds: minima.count) }
+
+    /// Of the seconds up to the newest value, 1 to 10; nil where none came in them.
+    package func smallest(ofSeconds seconds: Int) -> Int64? {
         var result = Int64.max
-        for index in minima.indices { result = min(result, minima[index]) }
+        for age in 0..<min(max(seconds, 1), minima.count) {
+            result = min(result, minima[(index + minima.count - age) % minima.count])
+        }
         return result == .max ? nil : result
     }
 

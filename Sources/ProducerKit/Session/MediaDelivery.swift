@@ -102,7 +102,10 @@ final class MediaDelivery: @unchecked Sendable {  // All state is guarded by `lo
     /// What TCP says; over UDP FEEDBACK alone tells.
     private var linkMeasure: LinkMeasure? { openRoute?.videoBacklog == nil ? carrier.measure() : nil }
 
-    private func tellCarrier() { carrier.setBytesUnderWay(lock.withLock { adaptation?.bytesUnderWay } ?? 0) }
+    /// Where there is no sound, there is nothing that a picture could be in the way of.
+    private func tellCarrier() {
+        carrier.setBytesUnderWay(lock.withLock { hasSound ? adaptation?.bytesUnderWay ?? 0 : Int(Int32.max) })
+    }
 
     // MARK: The encoding threads
 

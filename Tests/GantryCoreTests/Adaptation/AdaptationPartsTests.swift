@@ -1,5 +1,6 @@
-import GantryCore
 import Testing
+
+@testable import GantryCore
 
 @Suite struct QueueDelayTests {
     private func at(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(microseconds: milliseconds * 1000) }
@@ -39,6 +40,35 @@ import Testing
         delay.rebase()
         #expect(delay.add(.milliseconds(5), now: at(10)) == .zero)
         #expect(delay.add(.milliseconds(5), now: MediaTimestamp(microseconds: .min)) == .zero)
+    }
+}
+
+@Suite struct StandingDelayTests {
+    /// The first moment in milliseconds at which it is called the way, of delays each 50 ms.
+    private func verdict(_ delays: (Int) -> Int, isSparse: (Int) -> Bool = { _ in true }) -> Int? {
+        var standing = StandingDelay()
+        return (0..<40).first { index in
+            let now = MediaTimestamp(microseconds: Int64(index) * 50_000)
+            return standing.add(.milliseconds(Int64(delays(index))), isSparse: isSparse(index), now: now)
+        }.map { $0 * 50 }
+    }
+
+    @Test func whatStaysIsTheWay() {
+        #expect(verdict { 20 + $0 % 4 } == 600)
+        #expect(verdict { 300 + $0 % 4 } == 600)
+    }
+
+    /// A queue of half a second, then what is left; none of it is there before the queue is gone.
+    @Test func aQueueShrinks() {
+        #expect(verdict { max(500 - $0 * 17, 0) } == nil)
+        #expect(verdict { max(300 - $0 * 20, 15) } ?? 0 >= 900)
+    }
+
+    @Test func aDelayThatIsNoHindranceIsLeftAlone() { #expect(verdict { 5 + $0 % 3 } == nil) }
+
+    @Test func whileMuchIsSentNothingIsTold() {
+        #expect(verdict({ _ in 50 }, isSparse: { _ in false }) == nil)
+        #expect(verdict({ _ in 50 }, isSparse: { $0 % 10 != 0 }) == nil)
     }
 }
 

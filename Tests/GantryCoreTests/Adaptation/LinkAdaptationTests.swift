@@ -194,6 +194,18 @@ import Testing
         _ = adaptation.received(feedback(3, delay: .min), isVideo: true, measure: absurd, now: at(100))
         #expect(adaptation.bytesUnderWay < 100_000)
     }
+
+    /// A way that becomes longer is known after two seconds, and a queue of that time is in it.
+    @Test func whatIsUnderWayFollowsTheWay() {
+        var adaptation = LinkAdaptation(maximum: 6_000_000, hasSound: true)
+        for index in 0..<100 {
+            let way = index < 20 ? 1 : 100
+            let measure = LinkMeasure(confirmed: 0, unconfirmed: 0, roundTrip: .milliseconds(Int64(way)))
+            _ = adaptation.timePassed(measure: measure, now: at(Int64(index) * 50))
+            if index < 40 { #expect(adaptation.bytesUnderWay < 1000) }
+            if index > 60 { #expect(adaptation.bytesUnderWay > 70_000) }
+        }
+    }
 }
 
 /// The way without memory reads and writes as the way of all messages does.

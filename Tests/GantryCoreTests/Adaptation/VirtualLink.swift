@@ -33,7 +33,8 @@ struct VirtualLink: VirtualPath {
 
     private let phases: [Phase]
     /// One way, in seconds.
-    private let delay: Double
+    private var delay: Double
+    private let longer: (from: Double, delay: Double)?
     private var queue: [Message] = []
     private var onTheWay: [(time: Double, message: Message)] = []
     private var confirmations: [(time: Double, bytes: Double)] = []
@@ -41,9 +42,11 @@ struct VirtualLink: VirtualPath {
     private(set) var pictures: [Arrival] = []
     private(set) var sounds: [Arrival] = []
 
-    init(_ phases: [Phase], delay: Double) {
+    /// - Parameter longer: when the way becomes longer, and how long it is then.
+    init(_ phases: [Phase], delay: Double, longer: (from: Double, delay: Double)? = nil) {
         self.phases = phases
         self.delay = delay
+        self.longer = longer
     }
 
     func unconfirmed(at rate: Int) -> Int {
@@ -58,6 +61,7 @@ struct VirtualLink: VirtualPath {
     }
 
     mutating func advance(to time: Double, by seconds: Double) {
+        if let longer, time >= longer.from { delay = longer.delay }
         var room = (phases.last { $0.from <= time }?.rate ?? 0) * seconds / 8
         while room > 0, !queue.isEmpty {
             let part = min(room, queue[0].left)

@@ -58,6 +58,16 @@ struct VirtualSession {
 
     private var rate: Int { SharedRate.choose(studios.lazy.map(\.controller.bitrate)) ?? 0 }
 
+    /// Bits a second over that time.
+    func meanRate(_ span: Range<Double>) -> Int {
+        var bits = 0.0
+        for (index, change) in rates.enumerated() {
+            let end = index + 1 < rates.count ? rates[index + 1].time : span.upperBound
+            bits += Double(change.rate) * max(0, min(end, span.upperBound) - max(change.time, span.lowerBound))
+        }
+        return Int(bits / (span.upperBound - span.lowerBound))
+    }
+
     private mutating func report() {
         nextReport += 0.05
         for index in studios.indices {
@@ -79,7 +89,8 @@ struct VirtualSession {
             let isRebased = studios[index].controller.update(
                 .init(
                     queueDelay: delay, delivered: UInt64(studios[index].link.confirmed),
-                    isHeldUp: studios[index].isHeldUp), now: now)
+                    isHeldUp: studios[index].isHeldUp, isIdle: studios[index].link.unconfirmed(at: 0) <= 4096),
+                now: now)
             if isRebased { studios[index].queueDelay.rebase() }
             studios[index].isHeldUp = false
             if rates.last?.rate != rate { rates.append((time, rate)) }
