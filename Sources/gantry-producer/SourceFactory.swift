@@ -81,7 +81,10 @@ struct SourceFactory {
                 "Standard input is a terminal. Pipe pictures into it: "
                     + "ffmpeg -i INPUT -pix_fmt yuv420p -f yuv4mpegpipe - | gantry-producer run -s -")
         }
-        return Opened(source: try Y4MSource(descriptor: STDIN_FILENO), label: "standard input")
+        let source = try SlowNotice.around("Waiting for the first picture on standard input. Ctrl-C ends.") {
+            () throws(GantryError) in try Y4MSource(descriptor: STDIN_FILENO)
+        }
+        return Opened(source: source, label: "standard input")
     }
 
     private static func camera(_ path: String?, _ arguments: ParsedArguments) throws(GantryError) -> Opened {
@@ -117,13 +120,15 @@ struct SourceFactory {
         _ what: String, _ arguments: ParsedArguments, _ ownSound: Bool
     ) throws(GantryError) -> Opened {
         let size = try arguments.size("size")
-        let file = try MediaFileSource(
-            url: what,
-            options: MediaFileOptions(
-                loops: arguments.has("loop"), audio: ownSound,
-                size: size.map { .init(width: $0.width & ~1, height: $0.height & ~1) },
-                frameRate: try arguments.rate("fps")))
-        return Opened(source: file, label: name(ofFile: what), waitsForStudio: !file.info.isLive, type: .file)
+        let options = MediaFileOptions(
+            loops: arguments.has("loop"), audio: ownSound,
+            size: size.map { .init(width: $0.width & ~1, height: $0.height & ~1) }, frameRate: try arguments.rate("fps")
+        )
+        let name = name(ofFile: what)
+        let file = try SlowNotice.around("Waiting for \(name) to begin. Ctrl-C ends.") { () throws(GantryError) in
+            try MediaFileSource(url: what, options: options)
+        }
+        return Opened(source: file, label: name, waitsForStudio: !file.info.isLive, type: .file)
     }
 
     // MARK: Sound

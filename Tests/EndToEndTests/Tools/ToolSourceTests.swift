@@ -36,6 +36,23 @@ extension EndToEnd {
                 saying: ["neither pictures nor sound", "ffprobe"])
         }
 
+        /// A pipe into which nothing comes yet: it is said what is waited for, and what comes then is sent.
+        @Test func whatTakesItsTimeIsSaid() async throws {
+            let stage = try ToolStage()
+            let pipe = Pipe()
+            let producer = try stage.producer(
+                ["run", "-", "--port", "0"], input: .pipe(pipe.fileHandleForReading))
+            try await producer.errors(containing: "Waiting for the first picture on standard input.")
+            var picture = Data("YUV4MPEG2 W64 H48 F30:1 C420\nFRAME\n".utf8)
+            picture.append(Data(repeating: 128, count: 64 * 48 * 3 / 2))
+            try pipe.fileHandleForWriting.write(contentsOf: picture)
+            try await producer.line(containing: "\"started\"")
+            let name = stage.file("queue.y4m")
+            try #require(mkfifo(name, 0o600) == 0)
+            let other = try stage.producer(["run", name, "--port", "0"])
+            try await other.errors(containing: "Waiting for queue.y4m to begin.")
+        }
+
         @Test func damagedFilesAreNamed() async throws {
             let folder = try TestFolder()
             let whole = folder.file("whole.mp4")
