@@ -211,8 +211,7 @@ struct SourceChoiceTests {
         ])
         // The writer's format is the reader's: there is none before it has begun.
         #expect(try await camera.state.wait { $0.outputEnded || $0.lines.contains { $0.hasPrefix("frame=") } })
-        let shell = try ShellOnTerminal(columns: 80, rows: 30)
-        try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+        let shell = try await ShellOnTerminal.ready(columns: 80, rows: 30)
         shell.type("gantry-producer --state-dir \(folder.file("producer")) pair --camera /dev/video11\n")
         let seen = try await Self.wait(shell, for: "the preview") {
             // Where the first picture shows the code, there may be no time to see one.
@@ -233,8 +232,7 @@ struct SourceChoiceTests {
     /// vivid shows bars: they are in the preview, which goes with Ctrl-C.
     @Test func thePreviewShowsWhatTheCameraSees() async throws {
         let folder = try TestFolder()
-        let shell = try ShellOnTerminal(columns: 80, rows: 30)
-        try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+        let shell = try await ShellOnTerminal.ready(columns: 80, rows: 30)
         shell.type("gantry-producer --state-dir \(folder.file("producer")) pair --camera auto\n")
         let seen = try await Self.wait(shell, for: "the preview") {
             $0.text.contains("Hold the code before the camera")

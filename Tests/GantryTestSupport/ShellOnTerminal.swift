@@ -12,7 +12,7 @@ package final class ShellOnTerminal: @unchecked Sendable {  // `process` is safe
     private let stopping: EventDescriptor
     private let process = Process()
 
-    package static let prompt = "ready>"
+    private static let prompt = "ready>"
 
     /// Returns before the prompt is there.
     package init(columns: Int = 80, rows: Int = 24) throws {
@@ -36,6 +36,13 @@ package final class ShellOnTerminal: @unchecked Sendable {  // `process` is safe
         process.standardError = handle
         try Self.withoutBlockedSignals { try process.run() }
         read()
+    }
+
+    /// One that waits for a command.
+    package static func ready(columns: Int = 80, rows: Int = 24) async throws -> ShellOnTerminal {
+        let shell = try ShellOnTerminal(columns: columns, rows: rows)
+        try await shell.wait(text: prompt, alternate: false)
+        return shell
     }
 
     /// A process inherits what its starter's thread blocks, and the threads of a pool block nearly everything: the shell would

@@ -73,8 +73,7 @@ extension EndToEnd {
         @Test(.timeLimit(.minutes(5))) func bashOnATerminal() async throws {
             let place = try await Place()
             let state = place.stage.file("studio")
-            let terminal = try ShellOnTerminal(columns: 200, rows: 40)
-            try await terminal.wait(text: ShellOnTerminal.prompt, alternate: false)
+            let terminal = try await ShellOnTerminal.ready(columns: 200, rows: 40)
             terminal.type(
                 "cd \(place.stage.folder.path); bind 'set bell-style none'; source ./bash; clear; echo be''gin\n")
             try await terminal.wait(text: "begin", alternate: false)

@@ -11,8 +11,7 @@ extension EndToEnd {
         private static func start(
             _ stage: ToolStage, _ arguments: String = "", columns: Int = 100, rows: Int = 40
         ) async throws -> ShellOnTerminal {
-            let shell = try ShellOnTerminal(columns: columns, rows: rows)
-            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            let shell = try await ShellOnTerminal.ready(columns: columns, rows: rows)
             shell.type(
                 "gantry-studio --state-dir \(stage.file("studio")) pair --address 127.0.0.1 \(arguments); "
                     + "echo status=$?; stty -a\n")
@@ -121,8 +120,7 @@ extension EndToEnd {
         @Test func aStoppedToolLeavesTheTerminalAndComesBack() async throws {
             let stage = try ToolStage()
             // Not through `start`: bash goes on with the rest of a line when its first command is stopped.
-            let shell = try ShellOnTerminal(columns: 100, rows: 40)
-            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            let shell = try await ShellOnTerminal.ready(columns: 100, rows: 40)
             shell.type("gantry-studio --state-dir \(stage.file("studio")) pair --address 127.0.0.1\n")
             let code = try await Self.code(shell)
             shell.type("\u{1A}")
@@ -245,8 +243,7 @@ extension EndToEnd {
         func bytesDoNotGoToATerminal(_ command: String) async throws {
             let stage = try ToolStage()
             try await stage.pair()
-            let shell = try ShellOnTerminal(columns: 100, rows: 40)
-            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            let shell = try await ShellOnTerminal.ready(columns: 100, rows: 40)
             shell.type("gantry-studio --state-dir \(stage.file("studio")) \(command); echo status=$?; stty -a\n")
             try await Self.expectEnd(shell, status: 2)
         }

@@ -8,13 +8,6 @@ import Testing
 extension EndToEnd {
     /// The keys of the terminal in which `receive` or `run` runs.
     @Suite struct ToolKeysTests {
-        /// One that waits for a command.
-        private static func shell() async throws -> ShellOnTerminal {
-            let shell = try ShellOnTerminal(columns: 120, rows: 40)
-            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
-            return shell
-        }
-
         /// The tool has ended well, and the terminal is as it was.
         private static func expectEnd(
             _ shell: ShellOnTerminal, sourceLocation: SourceLocation = #_sourceLocation
@@ -31,7 +24,7 @@ extension EndToEnd {
 
         @Test func keysPauseTheProducerAndItsStreams() async throws {
             let stage = try ToolStage()
-            let shell = try await Self.shell()
+            let shell = try await ShellOnTerminal.ready(columns: 120, rows: 40)
             shell.type(
                 "gantry-producer --state-dir \(stage.file("producer")) run test --size 320x180 --audio off --port 0\n")
             try await shell.wait(text: "Space pauses", alternate: false)
@@ -52,7 +45,7 @@ extension EndToEnd {
 
         @Test func aTerminalThatGoesAwayEndsWhatRunsInIt() async throws {
             let stage = try ToolStage()
-            var shell: ShellOnTerminal? = try await Self.shell()
+            var shell: ShellOnTerminal? = try await ShellOnTerminal.ready(columns: 120, rows: 40)
             shell?.type(
                 "echo shell=$$; gantry-producer --state-dir \(stage.file("producer")) run test --size 320x180 --port 0\n"
             )
@@ -69,7 +62,7 @@ extension EndToEnd {
             let stage = try ToolStage()
             try await stage.pair()
             let producer = try await stage.startPattern()
-            let shell = try await Self.shell()
+            let shell = try await ShellOnTerminal.ready(columns: 120, rows: 40)
             shell.type(
                 "cd \(stage.folder.path); gantry-studio --state-dir \(stage.file("studio")) receive --replay\n")
             try await shell.wait(text: "Space pauses", alternate: false)

@@ -9,8 +9,7 @@ extension EndToEnd {
     /// curve may have gaps: seconds without a picture.
     @Suite struct ToolLiveViewTests {
         private static func shell(columns: Int = 100, rows: Int = 30) async throws -> ShellOnTerminal {
-            let shell = try ShellOnTerminal(columns: columns, rows: rows)
-            try await shell.wait(text: ShellOnTerminal.prompt, alternate: false)
+            let shell = try await ShellOnTerminal.ready(columns: columns, rows: rows)
             shell.type("echo be''fore\n")
             try await shell.wait(text: "\nbefore\n", alternate: false)
             return shell

@@ -163,8 +163,8 @@ extension EndToEnd {
         /// Drawn at one terminal and typed at another: nothing of it is on the usual screens or above them.
         @Test func onTerminalsNothingIsLeft() async throws {
             let stage = try ToolStage()
-            let (shown, typed) = (try ShellOnTerminal(columns: 100, rows: 40), try ShellOnTerminal())
-            for shell in [shown, typed] { try await shell.wait(text: "ready>", alternate: false) }
+            let shown = try await ShellOnTerminal.ready(columns: 100, rows: 40)
+            let typed = try await ShellOnTerminal.ready()
             let isolation = "DBUS_SYSTEM_BUS_ADDRESS=\(Isolation.noMessageBus)"
             shown.type(
                 "\(isolation) gantry-studio --state-dir \(stage.file("studio")) --log debug pair --address 127.0.0.1\n")

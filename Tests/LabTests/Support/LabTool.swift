@@ -102,8 +102,7 @@ enum PairingWay: CaseIterable, Sendable {
 
     func code(_ shown: String) -> String {
         switch self {
-        // An address: A with IPv4, or B with 29 characters; K has 52, S has 26. The check, C with four, is of the whole.
-        case .mdns: shown.replacing(/\/(A[0-9.]+:[0-9]+|B[A-Z2-7]{29}|C[A-Z2-7]{4})(?=\/|$)/, with: "")
+        case .mdns: pairingCode(shown, without: "ABC")
         case .asShown: shown
         }
     }
