@@ -90,18 +90,21 @@ def ratios(merged, floor):
     return words + [""]
 
 
-def missed(merged):
-    """The bars that Gantry does not meet, in words. Those of which nothing was measured are left out."""
+def missed(merged, task):
+    """The bars that Gantry does not meet, in words. Those of which nothing was measured are left out.
+
+    Those in milliseconds and decibels are for 1280x720; ratios are for all sizes."""
+    has_figures = (task.width, task.height) == (1280, 720)
     found = []
     for (name, link), own in merged.items():
         if name != "gantry" or own["p50"] is None:
             if name == "gantry":
                 found.append(f"{link}: nothing was received")
             continue
-        for figure, most in BARS.get(link, []):
+        for figure, most in BARS.get(link, []) if has_figures else ():
             if own[figure] > most:
                 found.append(f"{link}: {figure} {own[figure]:g}, at most {most}")
-        if own["psnr"] is not None and own["psnr"] < LEAST_PSNR[link]:
+        if has_figures and own["psnr"] is not None and own["psnr"] < LEAST_PSNR[link]:
             found.append(f"{link}: PSNR {own['psnr']:.1f} dB, at least {LEAST_PSNR[link]}")
         if own["of"] and 100 * own["lost"] / own["of"] > MOST_LOST_PERCENT:
             found.append(f"{link}: {lost(own)} lost, at most {MOST_LOST_PERCENT} %")

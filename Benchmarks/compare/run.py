@@ -108,7 +108,7 @@ def main():
     (out / "table.md").write_text(words)
     (out / "latency.svg").write_text(report.draw(merged, peers, links, task))
     print(f"{out}/latency.svg")
-    missed = report.missed(merged)
+    missed = report.missed(merged, task)
     for line in missed:
         print(f"MISS {line}")
     return 1 if missed and arguments.bars else 0
