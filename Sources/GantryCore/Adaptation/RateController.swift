@@ -5,10 +5,10 @@
 ///
 /// - more than 25 ms of queue in two reports one after the other, or pictures that were left out because too much waits:
 ///   `rate = 0.82 × delivered` (0.6 when it is more than 90 ms, to drain it), at most every 150 ms, and not while it shrinks at a
-///   rate that is far below the link's;
-/// - less than 15 ms of queue for a second (beside the time of a picture's own bits): up, slowly near the rate at which the link was full the last time (4 % a second, and
-///   1.2 % more for each second since then), fast (40 %) beyond it, and at once up to 0.65 of it: what was below that drained
-///   the queue.
+///   rate that is far below the link's; where the link was idle in between, the pictures are only too large: `0.82 × rate`;
+/// - less than 15 ms of queue for a second (beside the time of a picture's own bits): up, slowly near the rate at which the
+///   link was full the last time (4 % a second, and 1.2 % more for each second since then), fast (40 %) beyond it, and at
+///   once up to 0.65 of it: what was below that drained the queue.
 ///
 /// Reports that come late or not at all never raise the rate. Numbers of the peer are clamped. Owned by one thread;
 /// allocates nothing.
