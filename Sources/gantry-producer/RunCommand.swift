@@ -111,6 +111,8 @@ struct RunCommand {
         let service = ServiceNotify()
         service.ready(status: usesUSB ? "Sending on USB and network" : "Sending on the network")
         let end = waitForEnd(state, control)
+        // What is typed from now on is for the shell.
+        keys?.stop()
         service.stopping()
         question?.close()
         control.stop()

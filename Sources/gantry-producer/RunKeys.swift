@@ -10,17 +10,21 @@ struct RunKeys: Sendable {
     /// As Ctrl-C.
     let end: @Sendable () -> Void
 
-    func pressed(_ key: KeyParser.Key) {
+    /// False when it was the last one.
+    func pressed(_ key: KeyParser.Key) -> Bool {
         do throws(GantryError) {
             switch key {
             case .space: control.togglePause()
             case .letter("v"), .letter("V"): try control.toggleStream(.video)
             case .letter("a"), .letter("A"): try control.toggleStream(.audio)
-            case .letter("q"), .letter("Q"): end()
+            case .letter("q"), .letter("Q"):
+                end()
+                return false
             case .left, .right, .end, .letter: break
             }
         } catch {
             report.note(error.message)
         }
+        return true
     }
 }

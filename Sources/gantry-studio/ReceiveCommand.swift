@@ -141,6 +141,8 @@ struct ReceiveCommand {
         }
         try session.start()
         waitForEnd(session)
+        // What is typed from now on is for the shell.
+        keys?.stop()
         session.close()
         session.waitUntilEnded()
         server?.stop()

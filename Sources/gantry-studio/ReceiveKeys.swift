@@ -17,7 +17,8 @@ struct ReceiveKeys: Sendable {
     /// As Ctrl-C.
     let end: @Sendable () -> Void
 
-    func pressed(_ key: KeyParser.Key) {
+    /// False when it was the last one.
+    func pressed(_ key: KeyParser.Key) -> Bool {
         do throws(GantryError) {
             switch key {
             case .space: if session.stoppedMedia == .all { session.resume() } else { session.pause() }
@@ -25,12 +26,15 @@ struct ReceiveKeys: Sendable {
             case .right: try session.replay.seek(by: Self.step)
             case .end: session.replay.goLive()
             case .letter("s"), .letter("S"): try save()
-            case .letter("q"), .letter("Q"): end()
+            case .letter("q"), .letter("Q"):
+                end()
+                return false
             case .letter: break
             }
         } catch {
             report.note(error.message)
         }
+        return true
     }
 
     private func save() throws(GantryError) {

@@ -23,9 +23,10 @@ package final class KeyReader: @unchecked Sendable {
     ///
     /// - Parameter aside: called when the process is to be stopped (Ctrl-Z), to call its argument, which does that and returns
     ///   when it goes on.
+    /// - Parameter pressed: called on the thread "keys"; false: no more is read.
     package convenience init?(
         aside: @escaping @Sendable (_ stop: () -> Void) -> Void = { $0() },
-        pressed: @escaping @Sendable (KeyParser.Key) -> Void
+        pressed: @escaping @Sendable (KeyParser.Key) -> Bool
     ) {
         self.init(on: STDIN_FILENO, aside: aside, pressed: pressed)
     }
@@ -33,7 +34,7 @@ package final class KeyReader: @unchecked Sendable {
     /// - Parameter descriptor: stays open until `stop`.
     init?(
         on descriptor: CInt, aside: @escaping @Sendable (_ stop: () -> Void) -> Void = { $0() },
-        pressed: @escaping @Sendable (KeyParser.Key) -> Void
+        pressed: @escaping @Sendable (KeyParser.Key) -> Bool
     ) {
         guard isatty(descriptor) == 1, Self.isInForeground(descriptor), let stopping = try? EventDescriptor(),
             let signals = try? SignalPipe([SIGTSTP])
@@ -88,7 +89,7 @@ package final class KeyReader: @unchecked Sendable {
     // MARK: The thread
 
     private func run(
-        _ signals: SignalPipe, _ aside: (_ stop: () -> Void) -> Void, _ pressed: (KeyParser.Key) -> Void
+        _ signals: SignalPipe, _ aside: (_ stop: () -> Void) -> Void, _ pressed: (KeyParser.Key) -> Bool
     ) {
         defer { signals.restore() }
         var parser = KeyParser()
@@ -109,13 +110,12 @@ package final class KeyReader: @unchecked Sendable {
                 aside { signals.performDefault(signal) }
             }
             guard waiting[2].revents != 0, Self.isInForeground(descriptor) else { continue }
-            var bytes = [UInt8](repeating: 0, count: 64)
-            let count = read(descriptor, &bytes, bytes.count)
+            // One at a time: what is typed behind the last one is for the shell.
+            var byte: UInt8 = 0
+            let count = read(descriptor, &byte, 1)
             // The terminal has gone.
             if count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN) { return }
-            for byte in bytes.prefix(max(0, count)) {
-                if let key = parser.feed(byte) { pressed(key) }
-            }
+            if count == 1, let key = parser.feed(byte), !pressed(key) { return }
         }
     }
 }

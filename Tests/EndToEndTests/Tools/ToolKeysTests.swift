@@ -38,8 +38,10 @@ extension EndToEnd {
             try await shell.wait(text: "Studios are offered picture again.", alternate: false)
             shell.type("a")
             try await shell.wait(text: "This producer has no sound", alternate: false)
-            shell.type("q")
+            // What is typed behind it is for the shell.
+            shell.type("qecho a=$? ahe''ad\n")
             try await shell.wait(text: "Sent 0 frames", alternate: false)
+            try await shell.wait(text: "\na=0 ahead\n", alternate: false)
             try await Self.expectEnd(shell)
         }
 
