@@ -49,7 +49,9 @@ final class PreviewScreen: Sendable {
         let sides = geometry.split(separator: "x").compactMap { Int($0) }
         size = (sides[0], sides[1])
         screen = try await VirtualScreen(geometry)
-        manager = try ToolRun(["env", "DISPLAY=\(screen.display)", "openbox"])
+        manager = try ToolRun(["env", "DISPLAY=\(screen.display)", "openbox", "--startup", "echo managed"])
+        // A window that asks to be shown while the manager starts never is.
+        try await manager.line(containing: "managed")
     }
 
     deinit { manager.signal(SIGKILL) }
