@@ -32,7 +32,7 @@ enum CameraBench {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
-        guard (try? process.run()) != nil else { return "" }
+        guard (try? process.runUnblocked()) != nil else { return "" }
         let data = (try? output.fileHandleForReading.readToEnd()) ?? Data()
         process.waitUntilExit()
         return String(decoding: data, as: UTF8.self)

@@ -152,7 +152,7 @@ struct CameraTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["v4l2-ctl", "-d", vivid, "-c", "\(name)=1"]
-        try? process.run()
+        try? process.runUnblocked()
         process.waitUntilExit()
     }
 

@@ -63,7 +63,7 @@ final class TestGadget: @unchecked Sendable {  // Set in `init`; the files are t
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", command]
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.runUnblocked()
         process.waitUntilExit()
         return process.terminationStatus
     }

@@ -121,7 +121,7 @@ package final class Lab: @unchecked Sendable {  // `isUp` is guarded by `lock`.
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { return -1 }
+        do { try process.runUnblocked() } catch { return -1 }
         process.waitUntilExit()
         return process.terminationStatus
     }

@@ -48,7 +48,7 @@ package enum Oracle {
         process.standardOutput = FileHandle(forWritingAtPath: out)
         process.standardError = FileHandle(forWritingAtPath: err)
         process.standardInput = FileHandle(forReadingAtPath: into)
-        try process.run()
+        try process.runUnblocked()
         process.waitUntilExit()
         return Result(
             status: process.terminationStatus, output: try Data(contentsOf: URL(fileURLWithPath: out)),

@@ -34,7 +34,7 @@ package final class ShellOnTerminal: @unchecked Sendable {  // `process` is safe
         process.standardInput = handle
         process.standardOutput = handle
         process.standardError = handle
-        try Self.withoutBlockedSignals { try process.run() }
+        try process.runUnblocked()
         read()
     }
 
@@ -43,16 +43,6 @@ package final class ShellOnTerminal: @unchecked Sendable {  // `process` is safe
         let shell = try ShellOnTerminal(columns: columns, rows: rows)
         try await shell.wait(text: prompt, alternate: false)
         return shell
-    }
-
-    /// A process inherits what its starter's thread blocks, and the threads of a pool block nearly everything: the shell would
-    /// not notice that its terminal is gone.
-    private static func withoutBlockedSignals(_ body: () throws -> Void) throws {
-        var (none, former) = (sigset_t(), sigset_t())
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, &former)
-        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
-        try body()
     }
 
     deinit {

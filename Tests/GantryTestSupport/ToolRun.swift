@@ -94,7 +94,7 @@ package final class ToolRun: @unchecked Sendable {  // `process` is safe after `
             let isSignal = process.terminationReason == .uncaughtSignal
             state.change { $0.status = isSignal ? 128 + status : status }
         }
-        try process.run()
+        try process.runUnblocked()
         if let feed { Self.write(feed.1, to: feed.0) }
         if output == .collect {
             Self.read(out.fileHandleForReading) { piece in

@@ -12,19 +12,14 @@ package final class VirtualScreen: Sendable {
     ///
     /// - Parameter parent: the display that holds a resizable window, which is the screen; nil for a plain Xvfb.
     package init(_ geometry: String = "640x480x24", inside parent: VirtualScreen? = nil) async throws {
-        // It chooses a free number and writes that when it is ready. Threads of Dispatch, which start processes, hand a
-        // mask down that blocks SIGTERM.
-        let unblock =
-            "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); "
-            + "os.execvp(sys.argv[1], sys.argv[1:])"
+        // It chooses a free number and writes that when it is ready.
         let command =
             if let parent {
                 ["env", "DISPLAY=\(parent.display)", "Xephyr", "-resizeable", "-screen", geometry]
             } else {
                 ["Xvfb", "-screen", "0", geometry]
             }
-        server = try ToolRun(
-            ["python3", "-c", unblock] + command + ["-displayfd", "1", "-nolisten", "tcp", "-noreset"])
+        server = try ToolRun(command + ["-displayfd", "1", "-nolisten", "tcp", "-noreset"])
         _ = try await server.state.wait { $0.output.contains(UInt8(ascii: "\n")) || $0.outputEnded }
         guard let number = server.state.value.lines.first else {
             throw Oracle.Failure(text: "no X server: \(server.state.value.errorText)")
@@ -35,7 +30,7 @@ package final class VirtualScreen: Sendable {
     deinit { server.signal(SIGTERM) }
 
     package static func isPossible(_ programs: String...) -> Bool {
-        (programs + ["Xvfb", "python3"]).allSatisfy { FileManager.default.isExecutableFile(atPath: "/usr/bin/" + $0) }
+        (programs + ["Xvfb"]).allSatisfy { FileManager.default.isExecutableFile(atPath: "/usr/bin/" + $0) }
     }
 
     /// Fills the screen with a picture. ImageMagick's `display` ends with 1 when it has done so.

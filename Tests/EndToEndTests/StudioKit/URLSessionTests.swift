@@ -14,7 +14,7 @@ private final class MediaServer: Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runUnblocked()
     }
 
     /// ffmpeg with a picture of 320x180 and a tone, in real time.

@@ -422,7 +422,7 @@ extension EndToEnd {
             ffmpeg.standardOutput = feed
             ffmpeg.standardError = FileHandle.nullDevice
             ffmpeg.standardInput = FileHandle.nullDevice
-            try ffmpeg.run()
+            try ffmpeg.runUnblocked()
             try feed.fileHandleForWriting.close()
             try await producer.line(containing: "\"started\"")
             let end = try await stage.studio(["receive", "--record", stage.file("take.mkv"), "-d", "1s"]).end()

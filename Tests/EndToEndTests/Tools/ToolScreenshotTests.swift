@@ -8,15 +8,7 @@ import Testing
 extension EndToEnd {
     /// The code in a real terminal: xterm on a virtual X server, photographed and read by zbarimg.
     @Suite struct ToolScreenshotTests {
-        /// Starts a program that SIGTERM can end: threads of Dispatch, which start processes, hand a mask down that blocks it.
-        private static func start(_ arguments: [String]) throws -> ToolRun {
-            let unblock =
-                "import os, signal, sys; signal.pthread_sigmask(signal.SIG_SETMASK, []); "
-                + "os.execvp(sys.argv[1], sys.argv[1:])"
-            return try ToolRun(["python3", "-c", unblock] + arguments)
-        }
-
-        private static let programs = ["python3", "Xvfb", "xterm", "import", "convert", "zbarimg"]
+        private static let programs = ["Xvfb", "xterm", "import", "convert", "zbarimg"]
         private static var isPossible: Bool {
             let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
             return programs.allSatisfy { program in
@@ -27,24 +19,23 @@ extension EndToEnd {
         @Test(.enabled(if: isPossible, "needs xvfb, xterm, imagemagick and zbar-tools: scripts/setup --test"))
         func darkAndLightTerminalsShowTheSameCode() async throws {
             let stage = try ToolStage()
-            // It chooses a free number and writes that when it is ready.
-            let server = try Self.start(
-                ["Xvfb", "-displayfd", "1", "-screen", "0", "1000x700x24", "-nolisten", "tcp"])
-            _ = try await server.state.wait { $0.output.contains(UInt8(ascii: "\n")) || $0.outputEnded }
-            let display = ":" + (try #require(server.state.value.lines.first))
+            let screen = try await VirtualScreen("1000x700x24")
             for colors in [["-bg", "black", "-fg", "white"], ["-bg", "white", "-fg", "black"]] {
-                let terminal = try Self.start(
-                    ["env", "DISPLAY=\(display)", "xterm", "-u8", "-fa", "DejaVu Sans Mono", "-fs", "9", "-geometry"]
+                let terminal = try ToolRun(
+                    [
+                        "env", "DISPLAY=\(screen.display)", "xterm", "-u8", "-fa", "DejaVu Sans Mono", "-fs", "9",
+                        "-geometry",
+                    ]
                         + ["90x40+0+0"] + colors
                         + ["-e", ToolRun.folder + "/gantry-studio", "--state-dir", stage.file("studio"), "pair"]
                         + ["--address", "127.0.0.1"])
-                let code = try #require(try await Self.photograph(display, stage.file("shot.png"), while: terminal))
+                let code = try #require(
+                    try await Self.photograph(screen.display, stage.file("shot.png"), while: terminal))
                 #expect(code.hasPrefix("GANTRY:1/"))
                 terminal.signal(SIGTERM)
                 try await terminal.end()
             }
-            server.signal(SIGTERM)
-            try await server.end()
+            try await screen.end()
         }
 
         /// The code that is read from the screen, as soon as it can be; nil when that did not come.
