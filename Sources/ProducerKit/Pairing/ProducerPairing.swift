@@ -30,6 +30,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
     private var nextID: UInt64 = 0
     /// The connection that TLS has let in: one at a time.
     private var active: ProducerPairingConnection?
+    /// Why `save` wrote nothing.
+    private var storeFailure: GantryError?
     /// What `save` has written, and what was there before.
     private var saved: (device: PairedDevice, earlier: PairedDevice?)?
 
@@ -261,7 +263,8 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             case .close: connection?.carrier.close()
             case .finish(.paired): finishSaved()
             case .finish(.failed(let reason)):
-                finish(.failure(reason.error(isOwn: state.withLock { isEndedHere })))
+                // The store's own words say more than the reason on the wire.
+                finish(.failure(state.withLock { storeFailure ?? reason.error(isOwn: isEndedHere) }))
             }
         }
     }
@@ -286,9 +289,11 @@ final class ProducerPairing: @unchecked Sendable {  // What varies is guarded by
             }
             perform(actions, on: connection)
         } catch {
-            // Its own words say more than the reason on the wire.
-            finish(.failure(error))
-            perform(state.withLock { machine.stored(false) }, on: connection)
+            let actions = state.withLock { () -> [PairingAction] in
+                storeFailure = error
+                return machine.stored(false)
+            }
+            perform(actions, on: connection)
         }
     }
 

@@ -60,8 +60,8 @@ final class StudioPairingConnection: CarrierHandler, @unchecked Sendable {
 
     /// Any thread: the window closes. The connection ends when the peer has been told, or has been saved.
     func giveUp(_ reason: PairingFailure) {
-        let actions = lock.withLock { machine?.isFinished == false ? machine?.cancelled(reason) : nil }
-        guard let actions else { return carrier.close() }
+        // A machine that has ended closes by itself, after its last words: they may not be on their way yet.
+        guard let actions = lock.withLock({ machine?.cancelled(reason) }) else { return carrier.close() }
         perform(actions)
     }
 

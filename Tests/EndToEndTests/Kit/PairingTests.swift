@@ -69,6 +69,22 @@ extension EndToEnd {
             #expect(shown.first?.utf8.count(where: { (48...57).contains($0) }) == 6)
         }
 
+        /// The window is closed as soon as the studio knows that it is paired: the producer must hear of it all the same.
+        @Test func aWindowThatClosesAtOnceStillTellsTheProducer() async throws {
+            for _ in 1...20 {
+                let stage = try Stage()
+                let pairing = try stage.studio.beginPairing(address: "127.0.0.1")
+                async let atStudio = onThread {
+                    defer { pairing.close() }
+                    return try pairing.run()
+                }
+                let code = pairing.code
+                #expect(try await Self.attempt(stage.producer, code) == nil)
+                #expect(try await atStudio.keyID == stage.producer.keyID)
+                #expect(try stage.producer.pairedDevices.map(\.keyID) == [stage.studio.keyID])
+            }
+        }
+
         @Test func aWrongSecretIsToldOnBothSidesAndTheWindowStaysOpen() async throws {
             let stage = try Stage()
             let pairing = try stage.studio.beginPairing(address: "127.0.0.1")
