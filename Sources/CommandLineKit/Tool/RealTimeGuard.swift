@@ -37,7 +37,8 @@ enum RealTimeGuard {
         let resource = __rlimit_resource_t(__RLIMIT_RTTIME.rawValue)
         var now = rlimit()
         getrlimit(resource, &now)
-        now.rlim_cur = min(now.rlim_max, rlim_t(clamping: limit.microseconds))
+        // Well before the hard limit, where the kernel kills: RealtimeKit asks for 200 ms.
+        now.rlim_cur = min(now.rlim_max / 4 * 3, rlim_t(clamping: limit.microseconds))
         setrlimit(resource, &now)
     }
 }

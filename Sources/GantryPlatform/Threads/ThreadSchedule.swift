@@ -41,21 +41,28 @@ package enum ThreadSchedule {
         if nice < value { setpriority(process, 0, value) }
     }
 
-    /// Takes real-time priority from all threads of the process.
+    /// Takes real-time priority from all threads of the process; from the calling one at last, or it might wait for a processor that
+    /// another one computes on.
     static func endRealTime() {
         guard let folder = opendir("/proc/self/task") else { return }
         defer { closedir(folder) }
+        let own = gettid()
         while let entry = readdir(folder) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { atoi($0) }
             }
-            guard name > 0 else { continue }  // . and ..
-            let policy = sched_getscheduler(name)
-            let kept = policy & Int32(CLinux_reset_on_fork)
-            guard policy >= 0, [SCHED_RR, SCHED_FIFO].contains(policy & ~kept) else { continue }
-            var parameters = sched_param(sched_priority: 0)
-            // To take the flag away needs a right of its own.
-            sched_setscheduler(name, SCHED_OTHER | kept, &parameters)
+            // Not . and ..
+            if name > 0, name != own { endRealTime(of: name) }
         }
+        endRealTime(of: own)
+    }
+
+    private static func endRealTime(of thread: pid_t) {
+        let policy = sched_getscheduler(thread)
+        let kept = policy & Int32(CLinux_reset_on_fork)
+        guard policy >= 0, [SCHED_RR, SCHED_FIFO].contains(policy & ~kept) else { return }
+        var parameters = sched_param(sched_priority: 0)
+        // To take the flag away needs a right of its own.
+        sched_setscheduler(thread, SCHED_OTHER | kept, &parameters)
     }
 }
