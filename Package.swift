@@ -59,6 +59,7 @@ let package = Package(
         library("CQREncode", pkgConfig: "libqrencode", apt: ["libqrencode-dev"]),
         library("CZBar", pkgConfig: "zbar", apt: ["libzbar-dev"]),
         library("CAvahi", pkgConfig: "avahi-client", apt: ["libavahi-client-dev"]),
+        library("CDBus", pkgConfig: "dbus-1", apt: ["libdbus-1-dev"]),
         library("CV4L2", apt: ["linux-libc-dev"]),
         library("CALSA", pkgConfig: "alsa", apt: ["libasound2-dev"]),
         library("CSampleRate", pkgConfig: "samplerate", apt: ["libsamplerate0-dev"]),
@@ -70,7 +71,7 @@ let package = Package(
 
         // The direction of dependency is downwards only; the two kits never import each other.
         module("GantryCore"),
-        module("GantryPlatform", ["GantryCore", "CLinux"]),
+        module("GantryPlatform", ["GantryCore", "CLinux", "CDBus"]),
         module("GantryTrust", ["GantryCore", "GantryPlatform", "COpenSSL", "CSQLite"]),
         module(
             "GantryTransport",

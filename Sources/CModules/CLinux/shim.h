@@ -11,6 +11,7 @@
 
 // Declared only under _GNU_SOURCE.
 int pthread_setname_np(pthread_t thread, const char *name);
+pid_t gettid(void);
 
 // SCHED_RESET_ON_FORK of <sched.h>, which is defined only under _GNU_SOURCE: the same number as in <linux/sched.h>.
 enum { CLinux_reset_on_fork = 0x40000000 };

@@ -18,16 +18,27 @@ package enum MediaPriority {
         set { current.store(Way.allCases.firstIndex(of: newValue) ?? 0, ordering: .relaxed) }
     }
 
-    /// What the system permits: tried on a thread that ends at once. Nothing, where the process was started with nice(1) or chrt(1): then
-    /// it has what its user wants.
+    /// Who gives it, where the kernel refuses.
+    private static let helper = Mutex<RealtimeKit?>(nil)
+
+    /// What the system permits, by itself or through RealtimeKit: tried on threads that end at once. Nothing, where the process was
+    /// started with nice(1) or chrt(1): then it has what its user wants. Blocks, for two seconds at most.
     package static var permitted: Way {
         guard !ThreadSchedule.isChosen else { return .normal }
-        let found = LatestSlot<Way>()
-        let thread = try? NamedThread("priority") {
-            found.put(
-                ThreadSchedule.makeRealTime(1) ? .realtime : ThreadSchedule.lowerNice(to: -1) ? .nice : .normal)
+        let own = tried {
+            ThreadSchedule.makeRealTime(1) ? .realtime : ThreadSchedule.lowerNice(to: -1) ? .nice : .normal
         }
-        guard let thread else { return .normal }
+        guard own != .realtime, let kit = RealtimeKit.connect() else { return own }
+        kit.acceptLimit()
+        let given = tried { kit.makeRealTime(1) ? .realtime : kit.lowerNice(to: -1) ? .nice : .normal }
+        guard given == .realtime || own == .normal && given == .nice else { return own }
+        helper.withLock { $0 = kit }
+        return given
+    }
+
+    private static func tried(_ attempt: @escaping @Sendable () -> Way) -> Way {
+        let found = LatestSlot<Way>()
+        guard let thread = try? NamedThread("priority", { found.put(attempt()) }) else { return .normal }
         thread.join()
         return found.take() ?? .normal
     }
@@ -46,11 +57,16 @@ package enum MediaPriority {
     static func apply(_ urgency: ThreadUrgency) {
         let way = way
         if way == .normal { return }
-        if way == .realtime, let priority = urgency.realTime, ThreadSchedule.makeRealTime(priority) { return }
+        let kit = helper.withLock { $0 }
+        if way == .realtime, let priority = urgency.realTime,
+            ThreadSchedule.makeRealTime(priority) || kit?.makeRealTime(priority) == true
+        {
+            return
+        }
         switch urgency {
         // It may have been made by a thread whose nice value it has.
         case .normal: ThreadSchedule.raiseNice(to: urgency.nice)
-        default: ThreadSchedule.lowerNice(to: urgency.nice)
+        default: if !ThreadSchedule.lowerNice(to: urgency.nice) { _ = kit?.lowerNice(to: urgency.nice) }
         }
     }
 }
