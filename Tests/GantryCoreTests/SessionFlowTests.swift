@@ -158,11 +158,17 @@ private func runningStudio() -> StudioSessionStateMachine {
 
     @Test func pingsAndSilence() {
         var machine = running()
-        #expect(machine.nextDeadline == start + .seconds(1))
-        #expect(machine.timeAdvanced(now: start + .seconds(1)).types == [.ping])
+        // Eight for the clocks, the first when it began.
+        for index in 1..<8 as Range<Int64> {
+            #expect(machine.nextDeadline == start + .milliseconds(40 * index))
+            #expect(machine.timeAdvanced(now: start + .milliseconds(40 * index)).types == [.ping])
+        }
+        #expect(machine.nextDeadline == start + .milliseconds(1280))
+        #expect(machine.timeAdvanced(now: start + .milliseconds(1279)) == [])
+        #expect(machine.timeAdvanced(now: start + .milliseconds(1280)).types == [.ping])
         #expect(machine.timeAdvanced(now: start + .milliseconds(1500)) == [])
         machine.bytesReceived(now: start + .milliseconds(1900))
-        #expect(machine.timeAdvanced(now: start + .milliseconds(2100)).types == [.ping])
+        #expect(machine.timeAdvanced(now: start + .milliseconds(2300)).types == [.ping])
         let dead = machine.timeAdvanced(now: start + .milliseconds(3900))
         #expect(dead.ends.first?.error?.code == .peerLost && dead.ends.first?.reason == .timeout)
         #expect(machine.timeAdvanced(now: start + .seconds(9)) == [])
@@ -195,6 +201,11 @@ private func runningStudio() -> StudioSessionStateMachine {
         let request = Keyframe(channel: 1, reason: .loss)
         var producer = running()
         var studio = runningStudio()
+        // The first pings are over.
+        for index in 1..<8 as Range<Int64> {
+            _ = producer.timeAdvanced(now: start + .milliseconds(40 * index))
+            _ = studio.timeAdvanced(now: start + .milliseconds(40 * index))
+        }
         #expect(producer.received(.keyframe(request), now: start) == [.keyFrame(request)])
         #expect(studio.keyFrameNeeded(request, now: start) == [.send(.keyframe(request))])
         for ms in stride(from: Int64(1), to: 250, by: 10) {

@@ -6,6 +6,7 @@ struct SessionCommon: Sendable {
     private var lastHeard: MediaTimestamp
     private var lastDatagram: MediaTimestamp?
     private var nextPing: MediaTimestamp
+    private var pingCount = 0
     private var secondStart: MediaTimestamp
     private var messagesInSecond = 0
     private var creditCounted: UInt64 = 0
@@ -55,7 +56,9 @@ struct SessionCommon: Sendable {
         var actions: [SessionAction] = []
         if now >= nextPing {
             // From now, not from the time it was due: after a stall there is one ping, not many.
-            nextPing = now + SessionLimits.pingInterval
+            pingCount += 1
+            let isEarly = pingCount < SessionLimits.firstPings
+            nextPing = now + (isEarly ? SessionLimits.firstPingInterval : SessionLimits.pingInterval)
             actions.append(.send(.ping(Ping(sent: now))))
         }
         for index in keyFrames.indices {

@@ -7,6 +7,10 @@ package enum SessionLimits {
     /// How long a studio waits for ACCEPT or REJECT: `decision`, and some for the way.
     package static let answer = MediaDuration.seconds(35)
     package static let pingInterval = MediaDuration.seconds(1)
+    /// The first ones are closer together: one alone may have waited behind a key frame, and the clocks would seem apart by half of that
+    /// for a second.
+    package static let firstPings = 8
+    package static let firstPingInterval = MediaDuration.milliseconds(40)
     /// A peer that has sent nothing for this long is gone.
     package static let silence = MediaDuration.seconds(2)
     /// A connection over which nothing has come for this long has ended, whatever comes beside it: goodbyes, formats and wishes need it.
