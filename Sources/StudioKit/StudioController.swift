@@ -167,9 +167,10 @@ public final class StudioController: Sendable {
             guard error.code == .unknownDevice else { throw error }
             let names = try store.devices().filter { $0.kind == .producer }.map(\.displayedName)
             let slip = Spelling.nearest(to: name, among: names).map { " Did you mean \($0)?" } ?? ""
+            let file = name.hasPrefix("/") ? " A file is written file://\(DisplayName(name).text)." : ""
             throw GantryError(
                 .unknownDevice,
-                "No paired producer is called \(DisplayName(name).text).\(slip) `gantry-studio devices list` shows "
+                "No paired producer is called \(DisplayName(name).text).\(slip)\(file) `gantry-studio devices list` shows "
                     + "those that are paired; to pair another one, run `gantry-studio pair` here and "
                     + "`gantry-producer pair` there.")
         }

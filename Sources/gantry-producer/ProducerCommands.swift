@@ -217,8 +217,9 @@ enum ProducerCommands {
     static let streams = Command(
         "streams", summary: "Show which streams the running producer offers, and begin or end one",
         positionals: [
-            Positional("STREAM", help: "video or audio.", isRequired: false),
-            Positional("STATE", help: "on or off.", isRequired: false),
+            Positional(
+                "STREAM", help: "video or audio.", isRequired: false, completion: [.words(["video", "audio"])]),
+            Positional("STATE", help: "on or off.", isRequired: false, completion: [.words(["on", "off"])]),
         ],
         examples: [
             .init("gantry-producer streams", "what studios are offered now"),

@@ -176,7 +176,7 @@ final class RunReport: Sendable {
         } else {
             status.write(
                 "Sent \(result.framesSent) frames and \(result.audioPacketsSent) sound packets, left out "
-                    + "\(result.framesSkipped + result.framesReplaced) frames; encoding took "
+                    + "\(result.framesSkipped + result.framesReplaced); encoding took "
                     + "\(Self.milliseconds(result.encodeMicrosecondsP50)) ms a frame (p95 "
                     + "\(Self.milliseconds(result.encodeMicrosecondsP95))).\n")
         }

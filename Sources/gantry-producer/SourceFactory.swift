@@ -48,7 +48,9 @@ struct SourceFactory {
     ) throws(GantryError) -> Opened {
         let isCamera = what == "camera" || what.hasPrefix("/dev/video") || what.hasPrefix("/dev/v4l/")
         if !isCamera { try refuseCameraOptions(arguments) }
-        if what != "test", arguments.has("grain") { throw useless("--grain", with: "a source that is no test pattern") }
+        if what != "test", arguments.isTyped("grain") {
+            throw useless("--grain", with: "a source that is no test pattern")
+        }
         switch what {
         case "test": return try pattern(arguments, ownSound)
         case "-": return try standardInput(arguments)
@@ -61,7 +63,7 @@ struct SourceFactory {
     // MARK: Pictures
 
     private static func pattern(_ arguments: ParsedArguments, _ ownSound: Bool) throws(GantryError) -> Opened {
-        if arguments.has("loop") { throw useless("--loop", with: "the test pattern, which has no end") }
+        if arguments.isTyped("loop") { throw useless("--loop", with: "the test pattern, which has no end") }
         let size = try arguments.size("size")
         let source = try TestPatternSource(
             configuration: TestPatternConfiguration(
@@ -72,7 +74,7 @@ struct SourceFactory {
     }
 
     private static func standardInput(_ arguments: ParsedArguments) throws(GantryError) -> Opened {
-        for option in ["size", "fps", "loop"] where arguments.has(option) {
+        for option in ["size", "fps", "loop"] where arguments.isTyped(option) {
             throw useless("--\(option)", with: "standard input. Let the program that writes the frames do it")
         }
         if StandardStreams.isInputTerminal {
@@ -88,7 +90,7 @@ struct SourceFactory {
     }
 
     private static func camera(_ path: String?, _ arguments: ParsedArguments) throws(GantryError) -> Opened {
-        if arguments.has("loop") { throw useless("--loop", with: "a camera, which has no end") }
+        if arguments.isTyped("loop") { throw useless("--loop", with: "a camera, which has no end") }
         var wish = CameraWish()
         if let size = try arguments.size("size") { (wish.width, wish.height) = (size.width, size.height) }
         if let rate = try arguments.rate("fps") { wish.frameRate = rate }
@@ -103,7 +105,7 @@ struct SourceFactory {
     }
 
     private static func screen(_ what: String, _ arguments: ParsedArguments) throws(GantryError) -> Opened {
-        if arguments.has("loop") { throw useless("--loop", with: "a screen, which has no end") }
+        if arguments.isTyped("loop") { throw useless("--loop", with: "a screen, which has no end") }
         let size = try arguments.size("size")
         let place = try ScreenPlace(what) { Environment[$0] }
         if place.isOnWayland(variable: { Environment[$0] }) {
@@ -164,7 +166,7 @@ struct SourceFactory {
 
     /// The options of cameras go with nothing else.
     private static func refuseCameraOptions(_ arguments: ParsedArguments) throws(GantryError) {
-        for option in ["control", "pass-through"] where arguments.has(option) {
+        for option in ["control", "pass-through"] where arguments.isTyped(option) {
             throw useless("--\(option)", with: "a source that is no camera")
         }
     }

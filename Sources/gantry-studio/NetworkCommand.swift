@@ -49,7 +49,7 @@ struct NetworkCommand {
         let names = status.producers.map(\.displayedName)
         guard json else {
             let here = names.isEmpty ? "" : "; here: \(names.joined(separator: ", "))"
-            let state = status.state.isUp ? "up" : "down: \(status.state.reasons)"
+            let state = status.state.isUp ? "up" : "down: \(words(status.state.reasons))"
             return StandardStreams.writeOutput("\(state)\(here)\n")
         }
         let event = JSONValue.object([
@@ -58,6 +58,21 @@ struct NetworkCommand {
             .init("inVenue", .bool(status.isInVenue)), .init("producers", .array(names.map(JSONValue.string))),
         ])
         StandardStreams.writeOutput(event.text + "\n")
+    }
+
+    /// What keeps a producer from being received, and what mends it.
+    private static func words(_ reasons: ServiceDownReasons) -> String {
+        let all: [(ServiceDownReasons, String)] = [
+            (.noProducers, "no paired producer is found (is it running? gantry-producer run)"),
+            (.networkDown, "no network is up"),
+            (
+                .discoveryUnavailable,
+                "the network cannot be searched (sudo systemctl start avahi-daemon); by its address a producer can be "
+                    + "received all the same"
+            ),
+            (.poorQuality, "the link is too slow for the picture"),
+        ]
+        return all.filter { reasons.contains($0.0) }.map(\.1).joined(separator: "; ")
     }
 
     private func show(_ information: NetworkInformation) {

@@ -39,6 +39,17 @@ enum RelayOptions {
     /// Which positional names the producer.
     static func producerIndex(_ arguments: ParsedArguments) -> Int { isRelay(arguments) ? 1 : 0 }
 
+    private static func address(_ url: String, _ arguments: ParsedArguments) throws(GantryError) -> RelayAddress {
+        do throws(GantryError) {
+            return try RelayAddress(url)
+        } catch {
+            guard isRelay(arguments), arguments.positional(1)?.contains("://") == true else { throw error }
+            throw GantryError(
+                error.code, error.message + " It comes first, then the producer: gantry-studio relay URL PRODUCER",
+                cause: error.cause)
+        }
+    }
+
     /// Nil when none is asked for.
     static func output(
         _ arguments: ParsedArguments, changed: @escaping @Sendable (RelayEvent, String) -> Void,
@@ -49,7 +60,7 @@ enum RelayOptions {
         }
         let isPiped = typed == "-"
         let url = isPiped ? try SecretPrompt.readStandardInput().text : typed
-        let shown = try RelayAddress(url).shown
+        let shown = try address(url, arguments).shown
         let output = try RelayOutput(
             url: url, waits: arguments.has(wait.name), changed: { changed($0, shown) }, failed: failed)
         if output.hasSecret, !isPiped {

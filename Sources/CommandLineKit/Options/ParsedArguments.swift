@@ -51,7 +51,11 @@ package struct ParsedArguments: Sendable {
     /// is a configuration file.
     package func locating(_ error: GantryError) -> GantryError {
         if error.code == .portInUse, isDeclared("port"), !error.message.contains("--") {
-            return GantryError(error.code, error.message + " Another one: --port NUMBER", cause: error.cause)
+            let remedy = ", or take another port"
+            let message =
+                error.message.hasSuffix(remedy + ".")
+                ? error.message.dropLast() + ": --port NUMBER" : error.message + " Another one: --port NUMBER"
+            return GantryError(error.code, String(message), cause: error.cause)
         }
         guard error.code == .invalidArgument, let file = configurationPath else { return error }
         let words = Set(

@@ -85,10 +85,14 @@ package final class Y4MSource: MediaSource, @unchecked Sendable {  // All but th
     private static func readHeader(_ reader: Y4MReader) throws(GantryError) -> Y4MHeader {
         var parser = Y4MHeaderParser()
         var byte: UInt8 = 0
+        var hasBegun = false
         while true {
             guard case .complete = reader.fill(&byte, count: 1) else {
-                throw Y4MHeader.malformed("it ended before the first line was over")
+                if hasBegun { throw Y4MHeader.malformed("it ended before the first line was over") }
+                throw GantryError(
+                    .sourceUnreadable, "Nothing came in. Look at what the program says that should write the pictures.")
             }
+            hasBegun = true
             if let header = try parser.feed(byte) { return header }
         }
     }

@@ -48,7 +48,7 @@ enum RelayFailure {
                 }
             return GantryError(
                 .cannotConnect,
-                "\(address.shown) could not be opened. Look at the host's name in the URL, and at \(looks).",
+                "\(address.shown) could not be opened. Look whether the server runs, at the host's name in the URL, and at \(looks).",
                 cause: cause)
         }
     }

@@ -65,6 +65,9 @@ extension EndToEnd {
             let unknown = try await relay(stage, ["ftp://127.0.0.1/x", "Camera"]).end()
             #expect(unknown.status == 2)
             #expect(unknown.errorText.contains("rtmp://"))
+            let swapped = try await relay(stage, ["Camera", "rtmp://127.0.0.1:\(port)/live/x"]).end()
+            #expect(swapped.status == 2)
+            #expect(swapped.errorText.contains("It comes first"), "\(swapped.errorText)")
             withExtendedLifetime((server, producer)) {}
         }
     }

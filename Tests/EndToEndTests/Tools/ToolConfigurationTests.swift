@@ -110,6 +110,13 @@ import Testing
         let state = try await run(["gantry-producer", "--json", "config", "check"])
         #expect(state.event("checked")?["file"] as? String == path, "\(state.errorText)")
         #expect(state.event("checked")?["options"] as? Int == 7)
+        // What belongs to its camera is nothing to another source, but only as long as nobody types it.
+        let pattern = ["gantry-producer", "--state-dir", folder.file("state"), "run", "test"]
+        let played = try await run(pattern + ["--port", "0", "--duration", "100ms"])
+        #expect(played.status == 0, "\(played.errorText)")
+        let typed = try await run(pattern + ["--control", "focus_absolute=30"])
+        #expect(typed.status == 2)
+        #expect(typed.errorText.contains("--control does not go with a source that is no camera"), "\(typed.errorText)")
     }
 
     @Test("S9: config check says what is wrong before it is used")

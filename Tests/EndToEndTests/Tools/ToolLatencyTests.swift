@@ -16,7 +16,7 @@ extension EndToEnd {
             try await stage.pair()
             let producer = try await stage.startPattern()
             let plot = stage.file("latency.svg")
-            let end = try await stage.studio(["latency", "--seconds", "2", "--svg", plot]).end()
+            let end = try await stage.studio(["latency", "--seconds", "2s", "--svg", plot]).end()
             #expect(end.status == 0, "\(end.errorText)")
             let event = try #require(end.event("latency"))
             #expect(event["name"] as? String == "Camera")

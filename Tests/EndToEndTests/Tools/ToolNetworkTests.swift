@@ -15,6 +15,21 @@ extension EndToEnd {
             expectFailure(address, status: 6, saying: ["gantry-studio pair"])
         }
 
+        @Test func aPathIsToldHowAFileIsWritten() async throws {
+            let stage = try ToolStage()
+            try await stage.pair()
+            let end = try await stage.studio(["receive", "/films/clip.mp4"], json: false).end()
+            expectFailure(end, status: 6, saying: ["No paired producer", "file:///films/clip.mp4"])
+        }
+
+        @Test func whyNothingCanBeReceivedIsSaidInWords() async throws {
+            let stage = try ToolStage()
+            let watching = try stage.studio(["network", "--watch"], json: false)
+            try await watching.line(containing: "no paired producer is found (is it running? gantry-producer run)")
+            watching.signal(SIGTERM)
+            #expect(try await watching.end().status == 0)
+        }
+
         @Test func aPeerThatIsNotPairedIsRefusedOnBothSides() async throws {
             let (stage, other) = (try ToolStage(), try ToolStage())
             try await stage.pair()

@@ -40,7 +40,7 @@ package enum MicrophoneList {
         throw GantryError(
             .sourceNotFound,
             virtual.isEmpty
-                ? "This machine has no microphone. Plug one in, or send the picture alone."
+                ? "This machine has no microphone. Plug one in, or send the picture alone (with the tools: --audio off)."
                 : "This machine has no microphone but virtual ones (\(virtual.prefix(8).joined(separator: ", "))). "
                     + "Name the one that you mean, or plug a real one in.")
     }
