@@ -6,7 +6,7 @@ import StudioKit
 
 /// `gantry-studio latency`: how long pictures take, by the time code that a producer's test pattern carries.
 struct LatencyCommand {
-    private static let lengths = ValueForm.duration(.seconds(1)...(.seconds(600)))
+    private static let lengths = MediaDuration.seconds(1)...MediaDuration.seconds(600)
     /// Pictures a second that there is room for.
     private static let rate = 120
     /// What comes in this time after the first picture does not count: encoder, decoder and link begin.
@@ -20,7 +20,8 @@ struct LatencyCommand {
         "latency", summary: "Measure how long pictures take, from end to end",
         options: [
             Option(
-                "seconds", short: "d", value: "TIME", help: "How long to measure. Default: 10s.", form: lengths),
+                "seconds", short: "d", value: "TIME", help: "How long to measure. Default: 10s.",
+                form: .duration(lengths)),
             Option(
                 "vcam", value: "DEVICE",
                 help:
@@ -63,10 +64,7 @@ struct LatencyCommand {
     init(_ arguments: ParsedArguments) throws(GantryError) {
         try ToolPriority.begin(arguments)
         json = arguments.has("json")
-        length =
-            try arguments.value("seconds", Self.lengths.expected) {
-                Self.lengths.accepts($0) ? MediaDuration(text: $0) : nil
-            } ?? .seconds(10)
+        length = try arguments.duration("seconds", in: Self.lengths) ?? .seconds(10)
         try StudioController.checkIsPaired(arguments, 0)
         controller = try StudioController(watching: arguments)
         target = try controller.target(arguments.positional(0))

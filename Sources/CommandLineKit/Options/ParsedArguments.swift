@@ -98,9 +98,11 @@ package struct ParsedArguments: Sendable {
         try value(name, .bitrate(range)) { Bitrate.parse($0) }
     }
 
-    /// A span of time such as `10`, `10s`, `1.5s`, `1m30s`, `2h`, `500ms`; more than zero.
-    package func duration(_ name: String) throws(GantryError) -> MediaDuration? {
-        try value(name, .anyDuration) { MediaDuration(text: $0) }
+    /// A span of time such as `10`, `10s`, `1.5s`, `1m30s`, `2h`, `500ms`; more than zero, or in `range`.
+    package func duration(
+        _ name: String, in range: ClosedRange<MediaDuration>? = nil
+    ) throws(GantryError) -> MediaDuration? {
+        try value(name, range.map(ValueForm.duration) ?? .anyDuration) { MediaDuration(text: $0) }
     }
 
     /// A name that others show.

@@ -28,10 +28,10 @@ struct ThreadPolicy: Hashable {
         return found
     }
 
-    /// Asserts that what hands on is real-time, that what computes has a nice value, and that all else is as usual. A thread that
-    /// has just begun may still be asking for it.
+    /// Asserts that what hands on is real-time, that what computes has a nice value, that all else is as usual, and that the producer says
+    /// so; then ends both. A thread that has just begun may still be asking for it.
     static func expectUrgencies(
-        _ producer: ToolRun, _ studio: ToolRun, sourceLocation: SourceLocation = #_sourceLocation
+        _ stage: ToolStage, _ producer: ToolRun, _ studio: ToolRun, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let wrong = LatestSlot<[String]>()
         _ = try await onThread {
@@ -42,6 +42,10 @@ struct ThreadPolicy: Hashable {
             }
         }
         #expect(wrong.take() == [], sourceLocation: sourceLocation)
+        let status = try await stage.producer(["status"]).end()
+        #expect(status.event("status")?["priority"] as? String == "realtime", sourceLocation: sourceLocation)
+        for tool in [studio, producer] { tool.signal(SIGTERM) }
+        for tool in [studio, producer] { #expect(try await tool.end().status == 0, sourceLocation: sourceLocation) }
     }
 
     private static func wrongUrgencies(_ producer: ToolRun, _ studio: ToolRun) throws -> [String] {

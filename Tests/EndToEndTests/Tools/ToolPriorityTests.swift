@@ -15,13 +15,7 @@ extension EndToEnd {
             try await stage.pair()
             let producer = try await stage.startPattern()
             let studio = try await stage.startReceiving(["127.0.0.1:\(stage.port)"])
-            try await ThreadPolicy.expectUrgencies(producer, studio)
-            let status = try await stage.producer(["status"]).end()
-            #expect(status.event("status")?["priority"] as? String == "realtime")
-            studio.signal(SIGTERM)
-            producer.signal(SIGTERM)
-            #expect(try await studio.end().status == 0)
-            #expect(try await producer.end().status == 0)
+            try await ThreadPolicy.expectUrgencies(stage, producer, studio)
         }
 
         @Test func normalIsAsItWasStarted() async throws {
